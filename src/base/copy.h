@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copy kernels, chosen by size.
+#ifndef SHMEMI_BASE_COPY_H
+#define SHMEMI_BASE_COPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Out of line: copies of any size; stores that bypass the cache have reached memory order before it returns. */
+void shmemi_copy_large(void *to, const void *from, size_t bytes);
+
+/* Copies between ranges that do not overlap. The sizes of single elements are moved without a call. */
+static inline void shmemi_copy(void *to, const void *from, size_t bytes)
+{
+    switch (bytes) {
+    case 8:
+        memcpy(to, from, 8);
+        return;
+    case 4:
+        memcpy(to, from, 4);
+        return;
+    default:
+        shmemi_copy_large(to, from, bytes);
+    }
+}
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Environment variables: read, checked, and refused with the reason.
+#ifndef SHMEMI_BASE_SETTINGS_H
+#define SHMEMI_BASE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The variable's text, or NULL if it is unset or empty. */
+const char *shmemi_setting(const char *name);
+
+/* A size such as "512", "3.1M", ".5g" (k, m, g, t in either case are powers of 1024; what follows the suffix is
+   ignored, as the standard says). Returns 0, or -EINVAL naming `name` and what it holds. */
+int shmemi_parse_size(const char *name, const char *text, size_t *out);
+
+/* An integer in [low, high]. Returns 0, or -EINVAL naming `name`, what it holds and the range. */
+int shmemi_parse_int(const char *name, const char *text, long low, long high, long *out);
+
+/* A time in seconds, zero or more. Returns 0, or -EINVAL. */
+int shmemi_parse_seconds(const char *name, const char *text, double *out);
+
+/* As shmemi_parse_int on the variable; leaves *out alone when it is unset. */
+int shmemi_setting_int(const char *name, long low, long high, long *out);
+
+#endif

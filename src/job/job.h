@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job: the one object that holds all mutable state of a process that is a PE.
+#ifndef SHMEMI_JOB_JOB_H
+#define SHMEMI_JOB_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "control.h"
+
+struct shmemi_job {
+    /* Read by every put, get and atomic: together, first. */
+    int n;                     /* number of PEs; 0 while there is no job, so that one comparison checks both */
+    int me;                    /* this PE */
+    char *window;              /* PE p's heap is at window + p * stride */
+    size_t stride;
+    char *heap;                /* this PE's own: window + me * stride */
+    size_t heap_size;
+    struct shmemi_slot *slots; /* one a PE, in the control segment */
+    /* The rest is read rarely. */
+    struct shmemi_control *control;
+    struct shmemi_job_parts *parts;
+};
+
+/* The job that this process is in; never NULL (an empty job with n == 0 stands for none). */
+extern struct shmemi_job *shmemi_current;
+
+/* Prints "shmem: PE 2 (pid 71): <fn>: <text>" and ends this process and thereby the job. */
+_Noreturn void shmemi_die(const char *fn, const char *format, ...) SHMEMI_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a job: init, finalize, and every way to end early.
+#ifndef SHMEMI_JOB_LIFECYCLE_H
+#define SHMEMI_JOB_LIFECYCLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What the caller of init knows better than the environment; zeros and NULLs mean "see the environment". */
+struct shmemi_job_request {
+    bool given;       /* rank, size and uid below are set */
+    int rank, size;
+    const char *uid;  /* what the processes of this job, and no others, have in common */
+    size_t heap_size; /* ceiling of the symmetric heap, bytes */
+};
+
+/* Joins (or makes) the job. May be nested: only the first call does work. 0 or negative errno with the reason. */
+int shmemi_init(const struct shmemi_job_request *request);
+
+/* Ends the job of this process once it was called as often as init; collective. */
+int shmemi_finalize(void);
+
+bool shmemi_initialized(void);
+
+/* Ends every PE with this exit status; flushes C streams of this one. */
+_Noreturn void shmemi_global_exit(int status);
+
+#endif
