@@ -1,0 +1,21 @@
+# Sourced by the other scripts: where things are, and how we speak to the person in front.
+# shellcheck shell=bash
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+cd "$top" || exit 1
+mkdir -p build/log
+
+# The system's own Python, whatever "python3" on PATH is: Debian's packages are for that one.
+: "${PYTHON:=/usr/bin/python3}"
+
+say() { printf '==> %s\n' "$*"; }
+die() {
+    printf 'shmem: %s\n' "$1" >&2
+    shift
+    [ $# -eq 0 ] || printf '    %s\n' "$@" >&2
+    exit 1
+}
+
+# The Python that runs the tests: with torch where it had to come from outside Debian.
+test_python() {
+    if [ -x build/venv/bin/python ]; then echo "$top/build/venv/bin/python"; else echo "$PYTHON"; fi
+}
