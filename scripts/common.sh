@@ -7,6 +7,13 @@ mkdir -p build/log
 # The system's own Python, whatever "python3" on PATH is: Debian's packages are for that one.
 : "${PYTHON:=/usr/bin/python3}"
 
+# The system's build tools too, if they are there: another Meson on PATH may belong to another Python.
+for tool in meson ninja; do
+    if [ -x /usr/bin/$tool ]; then declare "$tool=/usr/bin/$tool"; else declare "$tool=$tool"; fi
+done
+# shellcheck disable=SC2154
+export NINJA=$ninja
+
 say() { printf '==> %s\n' "$*"; }
 die() {
     printf 'shmem: %s\n' "$1" >&2
