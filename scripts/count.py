@@ -39,7 +39,7 @@ def last_line(entry):
 def meson(path):
     for line in path.read_text().splitlines():
         entry = json.loads(line)
-        name, result = f'{path.stem}: {entry["name"]}', entry['result']
+        name, result = f'{path.stem}: {entry["name"].split(" / ")[-1]}', entry['result']
         parts = list(tap(entry.get('stdout') or '', name))
         if result in ('OK', 'EXPECTEDFAIL'):
             yield from parts or [Result('passed', name, '')]
