@@ -18,14 +18,19 @@ Result = collections.namedtuple('Result', 'state name reason')
 
 
 def tap(text, prefix):
+    """Results in TAP. cmocka's skips carry only the name: the reason is a line "# skip: ..." before."""
+    reason = 'no reason given'
     for line in text.splitlines():
+        if line.startswith('# skip: '):
+            reason = line[len('# skip: '):]
         found = TAP.match(line)
         if not found:
             continue
         bad, name = found.groups()
         skip = SKIP.search(name)
         if skip:
-            yield Result('skipped', f'{prefix} {name[:skip.start()].strip()}', skip.group(1))
+            name = name[:skip.start()].strip()
+            yield Result('skipped', f'{prefix} {name or skip.group(1)}', skip.group(1) if name else reason)
         else:
             yield Result('failed' if bad else 'passed', f'{prefix} {name}', '')
 
