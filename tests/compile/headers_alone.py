@@ -29,7 +29,7 @@ def main():
             for compiler, standard, suffix in modes:
                 source = pathlib.Path(work) / ('alone' + suffix)
                 source.write_text(f'#include <{header}>\n#include <{header}>\nint main(void) {{ return 0; }}\n')
-                command = compiler + [f'-std={standard}', '-Wall', '-Wextra', '-pedantic', '-Werror', '-Wno-system-headers',
+                command = compiler + [f'-std={standard}', '-Wall', '-Wextra', '-pedantic', '-Werror',
                                       '-fsyntax-only', f'-I{include}', str(source)]
                 ran = subprocess.run(command, capture_output=True, text=True)
                 if ran.returncode:
