@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Start, end, threads, and questions about the job.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "comm/finalize.h"
+#include "comm/memory.h"
+#include "comm/team.h"
+#include "job/lifecycle.h"
+#include "check.h"
+#include "publish.h"
+
+static const struct shmemi_job_request from_environment;
+
+static void init_or_die(const char *fn)
+{
+    if (shmemi_init(&from_environment) < 0)
+        shmemi_die(fn, "%s", shmemi_last_error());
+}
+
+static void finalize_or_die(const char *fn)
+{
+    if (shmemi_finalize() < 0)
+        shmemi_die(fn, "%s", shmemi_last_error());
+}
+
+static int my_pe(const char *fn)
+{
+    shmemi_check_job(fn);
+    return shmemi_current->me;
+}
+
+static int n_pes(const char *fn)
+{
+    shmemi_check_job(fn);
+    return shmemi_current->n;
+}
+
+void pshmem_init(void)
+{
+    init_or_die("shmem_init");
+}
+SHMEMI_PUBLISH(shmem_init);
+
+/* Every level is provided, whatever is asked for: all functions may be called by all threads. */
+int pshmem_init_thread(int requested, int *provided)
+{
+    shmemi_check_pointer("shmem_init_thread", "provided", provided, 1);
+    *provided = SHMEM_THREAD_SINGLE;
+    if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE)
+        return shmemi_fail(-EINVAL, "shmem_init_thread: requested is %d, which is no thread level", requested);
+    int rc = shmemi_init(&from_environment);
+    if (rc < 0)
+        return rc;
+    *provided = SHMEM_THREAD_MULTIPLE;
+    return 0;
+}
+SHMEMI_PUBLISH(shmem_init_thread);
+
+void pshmem_query_thread(int *provided)
+{
+    shmemi_check_pointer("shmem_query_thread", "provided", provided, 1);
+    *provided = SHMEM_THREAD_MULTIPLE;
+}
+SHMEMI_PUBLISH(shmem_query_thread);
+
+void pshmem_finalize(void)
+{
+    shmemi_check_job("shmem_finalize");
+    finalize_or_die("shmem_finalize");
+}
+SHMEMI_PUBLISH(shmem_finalize);
+
+void pshmem_query_initialized(int *initialized)
+{
+    shmemi_check_pointer("shmem_query_initialized", "initialized", initialized, 1);
+    *initialized = shmemi_initialized();
+}
+SHMEMI_PUBLISH(shmem_query_initialized);
+
+void pshmem_global_exit(int status)
+{
+    shmemi_check_job("shmem_global_exit");
+    shmemi_global_exit(status);
+}
+SHMEMI_PUBLISH(shmem_global_exit);
+
+int pshmem_my_pe(void)
+{
+    return my_pe("shmem_my_pe");
+}
+SHMEMI_PUBLISH(shmem_my_pe);
+
+int pshmem_n_pes(void)
+{
+    return n_pes("shmem_n_pes");
+}
+SHMEMI_PUBLISH(shmem_n_pes);
+
+int pshmem_pe_accessible(int pe)
+{
+    return (unsigned)pe < (unsigned)n_pes("shmem_pe_accessible");
+}
+SHMEMI_PUBLISH(shmem_pe_accessible);
+
+int pshmem_addr_accessible(const void *addr, int pe)
+{
+    return (unsigned)pe < (unsigned)n_pes("shmem_addr_accessible") && shmemi_address_accessible(addr, pe);
+}
+SHMEMI_PUBLISH(shmem_addr_accessible);
+
+void *pshmem_ptr(const void *dest, int pe)
+{
+    shmemi_check_pe("shmem_ptr", "pe", pe);
+    return shmemi_address_ptr(dest, pe);
+}
+SHMEMI_PUBLISH(shmem_ptr);
+
+void *pshmem_team_ptr(shmem_team_t team, const void *dest, int pe)
+{
+    shmemi_check_job("shmem_team_ptr");
+    int size = shmemi_team_n_pes((uintptr_t)team);
+    if (size < 0)
+        return NULL;
+    if ((unsigned)pe >= (unsigned)size)
+        shmemi_die("shmem_team_ptr", "pe is %d, but the team has PEs 0 to %d", pe, size - 1);
+    return shmemi_address_ptr(dest, shmemi_team_translate((uintptr_t)team, pe, SHMEMI_TEAM_WORLD));
+}
+SHMEMI_PUBLISH(shmem_team_ptr);
+
+void pshmem_info_get_version(int *major, int *minor)
+{
+    shmemi_check_pointer("shmem_info_get_version", "major", major, 1);
+    shmemi_check_pointer("shmem_info_get_version", "minor", minor, 1);
+    *major = SHMEM_MAJOR_VERSION;
+    *minor = SHMEM_MINOR_VERSION;
+}
+SHMEMI_PUBLISH(shmem_info_get_version);
+
+_Static_assert(sizeof SHMEM_VENDOR_STRING <= SHMEM_MAX_NAME_LEN, "the name does not fit");
+
+void pshmem_info_get_name(char *name)
+{
+    shmemi_check_pointer("shmem_info_get_name", "name", name, 1);
+    memcpy(name, SHMEM_VENDOR_STRING, sizeof SHMEM_VENDOR_STRING);
+}
+SHMEMI_PUBLISH(shmem_info_get_name);
+
+void pshmem_pcontrol(int level, ...)
+{
+    (void)level;
+}
+SHMEMI_PUBLISH(shmem_pcontrol);
+
+/* The old interface. */
+
+/* Nothing is left to do when the program itself called shmem_finalize. */
+static void finalize_at_exit(void)
+{
+    if (shmemi_initialized())
+        finalize_or_die("start_pes");
+}
+
+void pstart_pes(int npes)
+{
+    (void)npes;
+    if (shmemi_initialized())
+        return;
+    init_or_die("start_pes");
+    if (atexit(finalize_at_exit) != 0)
+        shmemi_die("start_pes", "cannot register the finalize at exit: out of memory");
+}
+SHMEMI_PUBLISH(start_pes);
+
+int p_my_pe(void)
+{
+    return my_pe("_my_pe");
+}
+SHMEMI_PUBLISH(_my_pe);
+
+int p_num_pes(void)
+{
+    return n_pes("_num_pes");
+}
+SHMEMI_PUBLISH(_num_pes);
