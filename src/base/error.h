@@ -3,7 +3,7 @@
 #ifndef SHMEMI_BASE_ERROR_H
 #define SHMEMI_BASE_ERROR_H
 
-#define SHMEMI_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define SHMEMI_PRINTF(text_index, first) __attribute__((format(printf, text_index, first)))
 
 /* Replaces this thread's error text and returns rc (a negative errno), so that `return shmemi_fail(...)` reads well. */
 int shmemi_fail(int rc, const char *format, ...) SHMEMI_PRINTF(2, 3);

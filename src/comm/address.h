@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../base/compiler.h"
-#include "../job/job.h"
+#include "base/compiler.h"
+#include "job/job.h"
 
 /* The general case of shmemi_remote(): static data, and every error (which ends the job, naming fn and argument). */
 void *shmemi_remote_slow(const char *fn, const void *address, size_t bytes, int pe) SHMEMI_COLD;

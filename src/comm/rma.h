@@ -3,7 +3,7 @@
 #ifndef SHMEMI_COMM_RMA_H
 #define SHMEMI_COMM_RMA_H
 
-#include "../base/copy.h"
+#include "base/copy.h"
 #include "address.h"
 #include "wait.h"
 

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../base/compiler.h"
-#include "../job/job.h"
+#include "base/compiler.h"
+#include "job/job.h"
 
 /* Wakes whoever sleeps in pe for a change of its memory. */
 void shmemi_wake(int pe) SHMEMI_COLD;
@@ -28,6 +28,18 @@ void shmemi_wait(const char *fn, bool (*done)(void *argument), void *argument);
 
 /* Compares the object at ivar with the value at `value` by the SHMEM_CMP_ operator. One such function a type. */
 typedef bool (*shmemi_compare)(const volatile void *ivar, int cmp, const void *value);
+
+/* The operators, numbered as shmem.h numbers them; api/ checks that they agree. */
+enum shmemi_cmp { SHMEMI_CMP_EQ = 1, SHMEMI_CMP_NE, SHMEMI_CMP_GT, SHMEMI_CMP_GE, SHMEMI_CMP_LT, SHMEMI_CMP_LE };
+
+/* left cmp right, for any arithmetic type; false for an operator that does not exist (wait and test refuse that). */
+#define shmemi_compare_values(cmp, left, right)                                                              \
+    ((cmp) == SHMEMI_CMP_EQ   ? (left) == (right)                                                            \
+     : (cmp) == SHMEMI_CMP_NE ? (left) != (right)                                                            \
+     : (cmp) == SHMEMI_CMP_GT ? (left) > (right)                                                             \
+     : (cmp) == SHMEMI_CMP_GE ? (left) >= (right)                                                            \
+     : (cmp) == SHMEMI_CMP_LT ? (left) < (right)                                                             \
+                              : (cmp) == SHMEMI_CMP_LE && (left) <= (right))
 
 /* One element of the vector forms. `values` advances by value_stride bytes an element (0: the same value for all).
    status[i] != 0 leaves element i out; NULL takes all in. elem: bytes an element. These serve

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The symmetric heap: the same offsets on every PE, pages reserved when allocated.
+// The local side of the symmetric heap: which offsets are taken, and their pages. comm/memory.h makes it collective.
 #ifndef SHMEMI_JOB_HEAP_H
 #define SHMEMI_JOB_HEAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* Collective: all PEs call with the same arguments (which is checked). Returns NULL for size 0 and when there is no
-   room on some PE; shmemi_last_error() then tells which, and what to do. hints are the standard's SHMEM_MALLOC_ bits. */
-void *shmemi_heap_alloc(const char *fn, size_t size, size_t align, long hints);
-void *shmemi_heap_calloc(const char *fn, size_t count, size_t size);
-void *shmemi_heap_realloc(const char *fn, void *block, size_t size);
-void shmemi_heap_free(const char *fn, void *block);
+struct shmemi_job;
 
-/* Whether [address, address + 1) of PE pe can be reached: heap or symmetric static data. */
-int shmemi_address_accessible(const void *address, int pe);
-/* A local pointer to pe's copy of the symmetric address, or NULL. */
-void *shmemi_address_ptr(const void *address, int pe);
+/* Makes the records of an empty heap. */
+int shmemi_heap_create(struct shmemi_job *job);
+
+/* Takes a block at the same offset as every other PE that does the same, with pages of this PE's own. -ENOMEM tells
+   sizes, limit and remedy. */
+int shmemi_heap_take(size_t size, size_t align, size_t *offset);
+
+/* Gives it back. false if no block begins at that offset. */
+bool shmemi_heap_give(size_t offset);
+
+/* Changes a block's size in place, pages included. 1 done, 0 impossible here, or negative errno. */
+int shmemi_heap_resize(size_t offset, size_t size);
+
+/* The size asked for of the block that begins at address; 0 if none does. */
+size_t shmemi_heap_block_size(const void *address);
 
 #endif

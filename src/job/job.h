@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "control.h"
 
 struct shmemi_job {
@@ -24,6 +25,12 @@ struct shmemi_job {
 
 /* The job that this process is in; never NULL (an empty job with n == 0 stands for none). */
 extern struct shmemi_job *shmemi_current;
+
+/* Where this process stands when there is no job: "before shmem_init", "after shmem_finalize", "in a forked child ...". */
+const char *shmemi_no_job(void);
+
+/* From here on this process has no job: finalize was called, or it is a forked child. */
+void shmemi_job_end(bool forked);
 
 /* Prints "shmem: PE 2 (pid 71): <fn>: <text>" and ends this process and thereby the job. */
 _Noreturn void shmemi_die(const char *fn, const char *format, ...) SHMEMI_PRINTF(2, 3);

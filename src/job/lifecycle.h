@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of a job: init, finalize, and every way to end early.
+// The life of a job: init, leaving, and the standard's way to end early.
 #ifndef SHMEMI_JOB_LIFECYCLE_H
 #define SHMEMI_JOB_LIFECYCLE_H
 
@@ -17,12 +17,13 @@ struct shmemi_job_request {
 /* Joins (or makes) the job. May be nested: only the first call does work. 0 or negative errno with the reason. */
 int shmemi_init(const struct shmemi_job_request *request);
 
-/* Ends the job of this process once it was called as often as init; collective. */
-int shmemi_finalize(void);
+/* Takes this process out of its job, whatever the others do: no waiting. Finalize (comm/finalize.h) is the collective
+   form. Without a job it does nothing. */
+int shmemi_leave(void);
 
 bool shmemi_initialized(void);
 
-/* Ends every PE with this exit status; flushes C streams of this one. */
+/* Ends every PE with this exit status; flushes C streams. */
 _Noreturn void shmemi_global_exit(int status);
 
 #endif

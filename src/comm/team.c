@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two teams that always exist. On one host both hold every PE.
+#include "team.h"
+
+#include "job/job.h"
+
+static int exists(uintptr_t team)
+{
+    return team == SHMEMI_TEAM_WORLD || team == SHMEMI_TEAM_SHARED;
+}
+
+int shmemi_team_my_pe(uintptr_t team)
+{
+    return exists(team) && shmemi_current->n ? shmemi_current->me : -1;
+}
+
+int shmemi_team_n_pes(uintptr_t team)
+{
+    return exists(team) && shmemi_current->n ? shmemi_current->n : -1;
+}
+
+int shmemi_team_translate(uintptr_t from, int pe, uintptr_t to)
+{
+    return exists(from) && exists(to) && pe >= 0 && pe < shmemi_current->n ? pe : -1;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hardware layer: kinds of memory, and what can be done with each. This header is the contract of a back end.
+//
+// A back end fills one `struct shmemi_hal`. Slots are called from any thread, at most one call at a time for one handle.
+// Every slot returns 0 or a negative errno with the error text set. A slot that a kind of memory cannot serve is NULL;
+// callers test for it.
+#ifndef SHMEMI_HAL_HAL_H
+#define SHMEMI_HAL_HAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum shmemi_memory_kind { SHMEMI_MEMORY_HOST, SHMEMI_MEMORY_KINDS };
+
+/* What a kind of memory allows. */
+enum {
+    SHMEMI_CAN_LOAD_STORE = 1u << 0, /* the CPU may touch mapped memory */
+    SHMEMI_CAN_ATOMIC = 1u << 1,     /* CPU atomics work on it, also between processes */
+    SHMEMI_CAN_WAIT = 1u << 2,       /* a futex may lie in it */
+};
+
+enum shmemi_access { SHMEMI_READ_ONLY, SHMEMI_READ_WRITE, SHMEMI_COPY_ON_WRITE };
+
+struct shmemi_hal {
+    const char *name;
+    unsigned capabilities;
+
+    /* Makes memory of `bytes` (a multiple of the page size) that other processes can map, without taking pages yet, and
+       seals it against shrinking. *handle is a descriptor, closed by the caller. Does not block. */
+    int (*create)(const char *label, size_t bytes, int *handle);
+
+    /* Checks a handle that came from another process: at least `bytes` long and sealed against shrinking. */
+    int (*check)(int handle, size_t bytes);
+
+    /* Takes pages for [offset, offset + bytes), or fails with what limits it and takes none. May take long. */
+    int (*reserve)(int handle, size_t offset, size_t bytes);
+
+    /* Gives the whole pages inside the range back; they read as zero afterwards. */
+    void (*release)(int handle, size_t offset, size_t bytes);
+
+    /* Maps the range at `at` (NULL: anywhere; else the caller owns that address range and it is replaced). */
+    int (*map)(int handle, size_t offset, size_t bytes, enum shmemi_access access, void *at, void **out);
+    void (*unmap)(void *at, size_t bytes);
+
+    /* Copies; returns when the source may be reused and the data is visible after the next fence. NULL for a pair of
+       kinds that this back end does not serve: then the other side's back end is asked. */
+    int (*copy)(void *to, enum shmemi_memory_kind to_kind, const void *from, enum shmemi_memory_kind from_kind,
+                size_t bytes);
+};
+
+/* The back end of a kind; NULL where it is absent. */
+const struct shmemi_hal *shmemi_hal(enum shmemi_memory_kind kind);
+
+extern const struct shmemi_hal shmemi_hal_host;
+
+/* How many bytes of host memory this process could take now without running into a limit, and which limit is the
+   nearest (a sentence part such as "MemAvailable" or "memory.max of /sys/fs/cgroup/x"). total: the limit itself. */
+struct shmemi_host_room {
+    size_t bytes, total;
+    char limit[256];
+};
+void shmemi_host_room(struct shmemi_host_room *out);
+
+#endif

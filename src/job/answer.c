@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests between PEs, answered by the service thread.
+#include "answer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "map/inplace.h"
+#include "map/wire.h"
+#include "message.h"
+#include "parts.h"
+#include "statics.h"
+
+enum { ANSWER_WITHIN = 1000000000, ASK_WITHIN = 5 }; /* ns; s */
+
+static struct shmemi_message message(enum shmemi_message_type type)
+{
+    return (struct shmemi_message){
+        .magic = SHMEMI_MESSAGE_MAGIC, .type = type, .fingerprint = shmemi_fingerprint(), .pid = (int32_t)getpid()};
+}
+
+static void give_descriptor(struct shmemi_job_parts *parts, int socket, uint64_t which)
+{
+    struct shmemi_message m = message(SHMEMI_MESSAGE_FD);
+    pthread_mutex_lock(&parts->lock);
+    struct shmemi_inplace *inplace = parts->inplace;
+    pthread_mutex_unlock(&parts->lock);
+    int fd = inplace && which < SHMEMI_DESCRIPTORS
+                 ? shmemi_inplace_fd(inplace, which == SHMEMI_DESCRIPTOR_WHOLE ? SHMEMI_PAGES_WHOLE : SHMEMI_PAGES_MIXED)
+                 : -ENOENT;
+    char *begin;
+    size_t bytes;
+    shmemi_statics_range(&begin, &bytes);
+    m.value = (uintptr_t)begin;
+    m.heap_size = bytes;
+    m.rank = fd < 0 ? fd : 0;
+    shmemi_wire_send(socket, &m, sizeof m, &fd, fd >= 0, shmemi_now() + ANSWER_WITHIN);
+}
+
+void shmemi_answer(void *context, int socket)
+{
+    struct shmemi_job *job = context;
+    struct shmemi_message m;
+    unsigned ignored;
+    if (shmemi_wire_receive(socket, &m, sizeof m, NULL, 0, &ignored, shmemi_now() + ANSWER_WITHIN) < 0)
+        return;
+    if (m.magic != SHMEMI_MESSAGE_MAGIC || m.fingerprint != shmemi_fingerprint())
+        return;
+    if (m.type == SHMEMI_MESSAGE_END) {
+        fflush(NULL);
+        _exit(m.rank & 0xff);
+    }
+    if (m.type == SHMEMI_MESSAGE_FD)
+        give_descriptor(job->parts, socket, m.value);
+    if (m.type == SHMEMI_MESSAGE_HELLO) { /* somebody with a number that is taken, after the job has started */
+        struct shmemi_message no = message(SHMEMI_MESSAGE_REFUSED);
+        no.rank = -EEXIST;
+        snprintf(no.text, sizeof no.text, "the job has started already, with another process (pid %d) as PE %d",
+                 m.rank >= 0 && m.rank < job->n ? (int)job->slots[m.rank].member.pid : 0, m.rank);
+        shmemi_wire_send(socket, &no, sizeof no, NULL, 0, shmemi_now() + ANSWER_WITHIN);
+    }
+}
+
+int shmemi_ask_fd(int pe, enum shmemi_descriptor which, struct shmemi_fd_answer *out)
+{
+    const struct shmemi_job *job = shmemi_current;
+    struct shmemi_message m = message(SHMEMI_MESSAGE_FD);
+    int socket = -1, fd = -1;
+    unsigned got = 0;
+    m.value = which;
+    int rc = shmemi_wire_connect(job->parts->identity.name, pe, &socket);
+    if (rc == -ECONNREFUSED)
+        return shmemi_fail(-EOWNERDEAD, "PE %d (pid %d) has left the job or died", pe, (int)job->slots[pe].member.pid);
+    if (rc < 0)
+        return rc;
+    int64_t deadline = shmemi_deadline(ASK_WITHIN);
+    rc = shmemi_wire_send(socket, &m, sizeof m, NULL, 0, deadline);
+    if (rc == 0)
+        rc = shmemi_wire_receive(socket, &m, sizeof m, &fd, 1, &got, deadline);
+    close(socket);
+    if (rc < 0)
+        return shmemi_fail_in(rc, "asking PE %d for its memory", pe);
+    if (m.magic != SHMEMI_MESSAGE_MAGIC || m.type != SHMEMI_MESSAGE_FD || got != 1) {
+        if (got)
+            close(fd);
+        return shmemi_fail(-ENOENT, "PE %d has no such memory to share", pe);
+    }
+    *out = (struct shmemi_fd_answer){.fd = fd, .static_offset = m.value, .static_bytes = m.heap_size};
+    return 0;
+}

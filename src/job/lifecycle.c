@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// init and finalize.
+#include "lifecycle.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "answer.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "blocks.h"
+#include "ending.h"
+#include "hal/hal.h"
+#include "map/wire.h"
+#include "heap.h"
+#include "message.h"
+#include "parts.h"
+#include "statics.h"
+#include "wireup.h"
+
+enum { HEAP_ALIGN = 2 << 20, TIMEOUT_DEFAULT = 60 };
+
+/* One init or finalize at a time; the job object itself is reached through shmemi_current without a lock. */
+static pthread_mutex_t lifecycle = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- how large the heap is -------------------------------------------------------------------------------------- */
+
+static size_t address_space_left(void)
+{
+    struct rlimit limit;
+    size_t used = 0;
+    if (getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return (size_t)1 << 46;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file) {
+        if (fscanf(file, "%zu", &used) != 1)
+            used = 0;
+        fclose(file);
+    }
+    used *= (size_t)sysconf(_SC_PAGESIZE);
+    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+static size_t stride_of(size_t heap_size)
+{
+    return shmemi_round_up(heap_size + 65536, HEAP_ALIGN); /* a gap that nobody can touch follows each heap */
+}
+
+/* The heap is a ceiling: pages are taken when blocks are. By default it is this PE's share of all the memory there is,
+   or of the address space where that is limited. */
+static int choose_heap_size(const struct shmemi_job_request *request, const struct shmemi_identity *id, size_t *out)
+{
+    struct shmemi_host_room room;
+    shmemi_host_room(&room);
+    size_t n = (size_t)id->n, space = address_space_left() / n, size = 0;
+    const char *name = "SHMEM_SYMMETRIC_SIZE", *text = shmemi_setting(name);
+    if (!text && shmemi_setting("SMA_SYMMETRIC_SIZE"))
+        text = shmemi_setting(name = "SMA_SYMMETRIC_SIZE");
+    bool asked = true;
+    if (request && request->heap_size) {
+        size = request->heap_size;
+        name = "heap_size";
+    } else if (text) {
+        int rc = shmemi_parse_size(name, text, &size);
+        if (rc < 0)
+            return rc;
+    } else {
+        asked = false;
+        size = room.total / n < space / 4 ? room.total / n : space / 4;
+    }
+    if (asked && size > room.total)
+        return shmemi_fail(-ENOMEM, "%s asks for %zu bytes, but the machine (or its memory cgroup) has only %zu", name, size,
+                           room.total);
+    size = shmemi_round_up(size ? size : 1, 65536);
+    if (stride_of(size) > space)
+        return shmemi_fail(-ENOMEM, "the symmetric heaps of %d PEs need %zu bytes of address space, but only %zu are left (RLIMIT_AS, ulimit -v): raise it or set SHMEM_SYMMETRIC_SIZE lower",
+                           id->n, n * stride_of(size), n * space);
+    *out = size;
+    return 0;
+}
+
+/* --- putting the pieces in place -------------------------------------------------------------------------------- */
+
+/* Reserves the addresses of all heaps, aligned so that equal offsets are equally aligned on every PE. */
+static int reserve_window(struct shmemi_job *job)
+{
+    size_t bytes = (size_t)job->n * job->stride;
+    char *at = mmap(NULL, bytes + HEAP_ALIGN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return shmemi_fail_errno("reserving %zu bytes of addresses for %d symmetric heaps (set SHMEM_SYMMETRIC_SIZE lower, or raise ulimit -v)",
+                                 bytes, job->n);
+    char *aligned = (char *)shmemi_round_up((uintptr_t)at, HEAP_ALIGN);
+    if (aligned > at)
+        munmap(at, (size_t)(aligned - at));
+    munmap(aligned + bytes, (size_t)(at + HEAP_ALIGN - aligned));
+    job->window = aligned;
+    job->parts->window_bytes = bytes;
+    return 0;
+}
+
+static int map_everything(struct shmemi_job *job, const struct shmemi_wireup *wired)
+{
+    void *at = NULL;
+    int rc = shmemi_hal_host.map(wired->control, 0, wired->control_bytes, SHMEMI_READ_WRITE, NULL, &at);
+    if (rc < 0)
+        return shmemi_fail_in(rc, "control segment");
+    job->control = at;
+    job->slots = job->control->slots;
+    job->parts->control_bytes = wired->control_bytes;
+    const struct shmemi_control *c = job->control;
+    if (c->magic != SHMEMI_CONTROL_MAGIC || c->fingerprint != shmemi_fingerprint() || c->n != (uint32_t)job->n ||
+        c->heap_size != job->heap_size || c->stride != job->stride)
+        return shmemi_fail(-EPROTO, "the control segment of PE 0 does not fit this job");
+    for (int pe = 0; pe < job->n; pe++) {
+        rc = shmemi_hal_host.map(wired->heaps[pe], 0, job->heap_size, SHMEMI_READ_WRITE, job->window + (size_t)pe * job->stride, &at);
+        if (rc < 0)
+            return shmemi_fail_in(rc, "symmetric heap of PE %d", pe);
+        if (pe == job->me)
+            job->parts->heap_fd = wired->heaps[pe];
+        else
+            close(wired->heaps[pe]); /* the mapping holds it */
+        wired->heaps[pe] = -1;
+    }
+    job->heap = job->window + (size_t)job->me * job->stride;
+    return 0;
+}
+
+static int wait_for_all(const struct shmemi_job *job, int64_t deadline)
+{
+    for (int pe = 0; pe < job->n; pe++) {
+        const struct shmemi_member *m = &job->slots[pe].member;
+        /* [present] acquire pairs with the release in begin(). */
+        while (atomic_load_explicit(&m->state, memory_order_acquire) == SHMEMI_MEMBER_ABSENT) {
+            if (shmemi_now() >= deadline)
+                return shmemi_fail(-ETIMEDOUT, "PE %d did not finish starting in time", pe);
+            usleep(200);
+        }
+    }
+    return 0;
+}
+
+/* Takes part: the service thread, the alive word, and then the word that says so. */
+static int begin(struct shmemi_job *job, int listener, int64_t deadline)
+{
+    struct shmemi_member *own = &job->slots[job->me].member;
+    own->pid = (int32_t)getpid();
+    if (job->n > 1) {
+        int rc = shmemi_service_start(own, listener, shmemi_answer, job, &job->parts->service);
+        if (rc < 0)
+            return rc;
+    }
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0); /* see await.c: a sleeper's first step */
+    /* [present] pairs with the acquire in wait_for_all(). */
+    atomic_store_explicit(&own->state, SHMEMI_MEMBER_PRESENT, memory_order_release);
+    return wait_for_all(job, deadline);
+}
+
+static void choose_patience(const struct shmemi_job *job)
+{
+    bool crowded = job->n > (int)job->control->cores;
+    job->parts->spins = job->n == 1 ? 0 : crowded ? 20 : 2000;
+    job->parts->yields = job->n == 1 ? 0 : crowded ? 1000 : 200;
+}
+
+static void free_job(struct shmemi_job *job)
+{
+    struct shmemi_job_parts *parts = job->parts;
+    if (parts) {
+        shmemi_blocks_destroy(parts->blocks);
+        free(parts->heap_pages);
+        free(parts->static_views);
+        if (parts->heap_fd >= 0)
+            close(parts->heap_fd);
+        pthread_mutex_destroy(&parts->lock);
+    }
+    if (job->control)
+        munmap(job->control, parts->control_bytes);
+    if (job->window && !parts->heap_kept)
+        munmap(job->window, parts->window_bytes);
+    else if (job->window) { /* arrays in this PE's heap live on; the others' heaps go */
+        munmap(job->window, (size_t)job->me * job->stride);
+        munmap(job->heap + job->heap_size, parts->window_bytes - (size_t)job->me * job->stride - job->heap_size);
+    }
+    free(parts);
+    free(job);
+}
+
+static struct shmemi_job *new_job(void)
+{
+    struct shmemi_job *job = calloc(1, sizeof *job);
+    struct shmemi_job_parts *parts = calloc(1, sizeof *parts);
+    if (!job || !parts) {
+        free(job);
+        free(parts);
+        return NULL;
+    }
+    job->parts = parts;
+    parts->heap_fd = -1;
+    pthread_mutex_init(&parts->lock, NULL);
+    return job;
+}
+
+static int read_settings(struct shmemi_job *job)
+{
+    struct shmemi_job_parts *parts = job->parts;
+    parts->timeout = TIMEOUT_DEFAULT;
+    parts->launched = shmemi_setting("SHMEM_LAUNCHER") != NULL;
+    const char *timeout = shmemi_setting("SHMEM_TIMEOUT");
+    return timeout ? shmemi_parse_seconds("SHMEM_TIMEOUT", timeout, &parts->timeout) : 0;
+}
+
+static int join(struct shmemi_job *job, const struct shmemi_job_request *request)
+{
+    struct shmemi_job_parts *parts = job->parts;
+    struct shmemi_wireup wired;
+    int heap = -1, rc = shmemi_log_configure();
+    if (rc < 0 || (rc = read_settings(job)) < 0 || (rc = shmemi_identity_find(request, &parts->identity)) < 0 ||
+        (rc = choose_heap_size(request, &parts->identity, &job->heap_size)) < 0)
+        return rc;
+    job->n = parts->identity.n;
+    job->me = parts->identity.me;
+    job->stride = stride_of(job->heap_size);
+    int64_t deadline = shmemi_deadline(parts->timeout);
+    if ((rc = reserve_window(job)) < 0 || (rc = shmemi_hal_host.create("shmem-heap", job->heap_size, &heap)) < 0)
+        return rc;
+    rc = shmemi_wireup(&parts->identity, heap, job->heap_size, job->stride, deadline, &wired);
+    if (rc < 0) {
+        close(heap);
+        return rc;
+    }
+    rc = map_everything(job, &wired);
+    for (int pe = 0; pe < job->n; pe++)
+        if (wired.heaps[pe] >= 0)
+            close(wired.heaps[pe]);
+    free(wired.heaps);
+    close(wired.control);
+    if (rc == 0)
+        rc = shmemi_heap_create(job);
+    if (rc == 0)
+        rc = begin(job, wired.listener, deadline);
+    else if (wired.listener >= 0)
+        shmemi_wire_close_listener(wired.listener);
+    if (rc == 0)
+        choose_patience(job);
+    return rc;
+}
+
+static void announce(const struct shmemi_job *job)
+{
+    shmemi_log_set_pe(job->me);
+    if (job->me == 0 && (shmemi_setting("SHMEM_VERSION") || shmemi_setting("SMA_VERSION")))
+        fprintf(stderr, "shmem 0.1.0, OpenSHMEM 1.6\n");
+    shmemi_debug("job", "PE %d of %d, %u cores, heap of up to %zu bytes", job->me, job->n, job->control->cores, job->heap_size);
+}
+
+/* A forked child is no PE: its copy of the job is put away, and every call says so. */
+static void forget_in_child(void)
+{
+    struct shmemi_job *job = shmemi_current;
+    if (job->n == 0)
+        return;
+    shmemi_service_forget(job->parts->service);
+    shmemi_job_end(true);
+}
+
+int shmemi_init(const struct shmemi_job_request *request)
+{
+    static bool fork_handled;
+    pthread_mutex_lock(&lifecycle);
+    if (shmemi_current->n) {
+        shmemi_current->parts->inits++;
+        pthread_mutex_unlock(&lifecycle);
+        return 0;
+    }
+    if (!fork_handled)
+        fork_handled = pthread_atfork(NULL, NULL, forget_in_child) == 0;
+    struct shmemi_job *job = new_job();
+    int rc = job ? join(job, request) : shmemi_fail(-ENOMEM, "no memory for the job");
+    if (rc == 0) {
+        job->parts->inits = 1;
+        announce(job);
+        shmemi_current = job;
+    } else if (job) {
+        shmemi_service_stop(job->parts->service);
+        free_job(job);
+    }
+    pthread_mutex_unlock(&lifecycle);
+    return rc;
+}
+
+int shmemi_leave(void)
+{
+    pthread_mutex_lock(&lifecycle);
+    struct shmemi_job *job = shmemi_current;
+    if (job->n) {
+        shmemi_job_end(false);
+        shmemi_service_stop(job->parts->service);
+        shmemi_log_set_pe(-1);
+        free_job(job);
+    }
+    pthread_mutex_unlock(&lifecycle);
+    return 0;
+}
+
+bool shmemi_initialized(void)
+{
+    return shmemi_current->n != 0;
+}
+
+void shmemi_global_exit(int status)
+{
+    if (shmemi_current->n == 0)
+        shmemi_die("shmem_global_exit", "called %s", shmemi_no_job());
+    shmemi_end_all(status);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rarely read part of the job object.
+#ifndef SHMEMI_JOB_PARTS_H
+#define SHMEMI_JOB_PARTS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "identity.h"
+#include "job.h"
+#include "map/service.h"
+
+struct shmemi_heap_blocks;
+struct shmemi_inplace;
+struct shmemi_regions;
+
+struct shmemi_job_parts {
+    struct shmemi_identity identity;
+    int inits;                       /* calls of init without their finalize */
+    bool launched;                   /* shmemrun watches, and tells people about deaths itself */
+    double timeout;                  /* seconds that waits for other PEs to do their part may take */
+    int spins, yields;               /* how long a wait spins and yields before it sleeps */
+    struct shmemi_service *service;  /* NULL in a job of one */
+    size_t control_bytes, window_bytes;
+    int heap_fd;
+    bool heap_kept;                  /* somebody's arrays lie in the heap: it stays mapped after finalize */
+    struct shmemi_heap_blocks *blocks;
+    uint8_t *heap_pages;             /* a bit for each granule of the heap: whether its pages are taken */
+    struct shmemi_inplace *inplace;  /* NULL until memory is registered or static data was moved */
+    struct shmemi_regions *regions;  /* NULL until a region is made or looked for */
+    /* Symmetric static data: this PE's range, and where each peer's is mapped here (NULL: not yet). */
+    char *static_data;
+    size_t static_bytes;
+    char **static_views;
+    pthread_mutex_t lock;            /* protects the lazily made members above */
+    uint64_t round;                  /* collectives so far; the same on all PEs */
+    const char *broken;              /* why collectives no longer work (one was interrupted); NULL: they do */
+    int (*interrupt)(void);          /* asked in long waits; nonzero ends the wait with -EINTR */
+};
+
+#endif

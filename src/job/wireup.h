@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding together: PE 0 collects the heaps' descriptors and gives everybody all of them and the control segment.
+#ifndef SHMEMI_JOB_WIREUP_H
+#define SHMEMI_JOB_WIREUP_H
+
+#include <stdint.h>
+
+#include "control.h"
+#include "identity.h"
+
+struct shmemi_wireup {
+    int listener;  /* this PE's own; goes on as the service's */
+    int control;   /* descriptor of the control segment */
+    int *heaps;    /* descriptors of all heaps, by PE; this PE's own included; malloc'ed */
+    size_t control_bytes;
+};
+
+/* What PE 0 lays down in the control segment, and where a PE's region directory begins in it. */
+size_t shmemi_control_bytes(int n);
+
+/* heap: this PE's own heap descriptor, which `out` takes over on success. Returns when everybody has been heard of, or
+   with an error at the deadline, naming who has not come. On failure everything is closed. */
+int shmemi_wireup(const struct shmemi_identity *identity, int heap, size_t heap_size, size_t stride, int64_t deadline,
+                  struct shmemi_wireup *out);
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sequenced-packet Unix sockets: names, credentials, descriptors.
+#include "wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/settings.h"
+
+struct address {
+    struct sockaddr_un un;
+    socklen_t length;
+};
+
+/* FNV-1a: spreads names; nothing secret hangs on it. */
+static uint64_t hash(const char *text, uint64_t seed)
+{
+    uint64_t h = 14695981039346656037u ^ seed;
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 1099511628211u;
+    return h;
+}
+
+static int make_address(const char *name, int number, struct address *out)
+{
+    char text[64];
+    snprintf(text, sizeof text, "shmem-%u-%016llx%016llx-%d", (unsigned)geteuid(), (unsigned long long)hash(name, 0),
+             (unsigned long long)hash(name, 0x9e3779b97f4a7c15u), number);
+    *out = (struct address){.un.sun_family = AF_UNIX};
+    const char *directory = shmemi_setting("SHMEM_DIR");
+    int length = directory ? snprintf(out->un.sun_path, sizeof out->un.sun_path, "%s/%s", directory, text)
+                           : snprintf(out->un.sun_path + 1, sizeof out->un.sun_path - 1, "%s", text);
+    if (length < 0 || (size_t)length >= sizeof out->un.sun_path - 1)
+        return shmemi_fail(-ENAMETOOLONG, "SHMEM_DIR is '%s', which is too long for a socket's name: use a shorter path",
+                           directory);
+    out->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)length + 1);
+    return 0;
+}
+
+static int new_socket(int *out)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return shmemi_fail_errno("socket");
+    *out = fd;
+    return 0;
+}
+
+/* Whether a living process accepts connections at the address. */
+static int answers(const struct address *address)
+{
+    int fd = -1;
+    if (new_socket(&fd) < 0)
+        return 1;
+    int rc = connect(fd, (const struct sockaddr *)&address->un, address->length);
+    int refused = rc < 0 && errno == ECONNREFUSED;
+    close(fd);
+    return !refused;
+}
+
+int shmemi_wire_listen(const char *name, int number, int *out)
+{
+    struct address address;
+    int fd = -1, rc = make_address(name, number, &address);
+    if (rc < 0 || (rc = new_socket(&fd)) < 0)
+        return rc;
+    int bound = bind(fd, (struct sockaddr *)&address.un, address.length);
+    if (bound < 0 && errno == EADDRINUSE && address.un.sun_path[0] && !answers(&address)) {
+        unlink(address.un.sun_path); /* left by a process that was killed: swept by the next comer */
+        bound = bind(fd, (struct sockaddr *)&address.un, address.length);
+    }
+    if (bound < 0 || listen(fd, SOMAXCONN) < 0) {
+        rc = shmemi_fail_errno("listening at the socket '%s%s'", address.un.sun_path[0] ? "" : "@",
+                               address.un.sun_path + !address.un.sun_path[0]);
+        close(fd);
+        return rc;
+    }
+    *out = fd;
+    return 0;
+}
+
+void shmemi_wire_close_listener(int listener)
+{
+    struct address address = {.length = sizeof address.un};
+    if (getsockname(listener, (struct sockaddr *)&address.un, &address.length) == 0 && address.un.sun_path[0])
+        unlink(address.un.sun_path);
+    close(listener);
+}
+
+static int same_user(int fd)
+{
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
+        return shmemi_fail_errno("asking who is at the other end of a socket");
+    if (peer.uid != geteuid())
+        return shmemi_fail(-EPERM, "a process of user %u is at a socket of user %u: refused", (unsigned)peer.uid,
+                           (unsigned)geteuid());
+    return 0;
+}
+
+int shmemi_wire_connect(const char *name, int number, int *out)
+{
+    struct address address;
+    int fd = -1, rc = make_address(name, number, &address);
+    if (rc < 0 || (rc = new_socket(&fd)) < 0)
+        return rc;
+    if (connect(fd, (struct sockaddr *)&address.un, address.length) < 0) {
+        rc = errno == ECONNREFUSED || errno == ENOENT || errno == EAGAIN ? -ECONNREFUSED
+                                                                         : shmemi_fail_errno("connecting to member %d", number);
+        close(fd);
+        return rc;
+    }
+    if ((rc = same_user(fd)) < 0) {
+        close(fd);
+        return rc;
+    }
+    *out = fd;
+    return 0;
+}
+
+int shmemi_wire_accept(int listener, int *out)
+{
+    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0)
+        return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED ? -EAGAIN : shmemi_fail_errno("accept");
+    int rc = same_user(fd);
+    if (rc < 0) {
+        close(fd);
+        return rc;
+    }
+    *out = fd;
+    return 0;
+}
+
+static int wait_ready(int fd, short events, int64_t deadline)
+{
+    for (;;) {
+        int64_t left = deadline == SHMEMI_NO_DEADLINE ? -1 : (deadline - shmemi_now() + 999999) / 1000000;
+        if (deadline != SHMEMI_NO_DEADLINE && left < 0)
+            left = 0;
+        struct pollfd p = {.fd = fd, .events = events};
+        int rc = poll(&p, 1, left > 100000 ? 100000 : (int)left);
+        if (rc > 0)
+            return 0;
+        if (rc < 0 && errno != EINTR)
+            return shmemi_fail_errno("poll");
+        if (rc == 0 && shmemi_now() >= deadline)
+            return shmemi_fail(-ETIMEDOUT, "no answer in time");
+    }
+}
+
+union control {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(SHMEMI_WIRE_FDS * sizeof(int))];
+};
+
+int shmemi_wire_send(int socket, const void *data, size_t bytes, const int *fds, unsigned nfds, int64_t deadline)
+{
+    SHMEMI_ASSERT(nfds <= SHMEMI_WIRE_FDS);
+    union control control = {0};
+    struct iovec part = {.iov_base = (void *)(uintptr_t)data, .iov_len = bytes};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (nfds) {
+        message.msg_control = control.room;
+        message.msg_controllen = CMSG_SPACE(nfds * sizeof(int));
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        control.header.cmsg_len = CMSG_LEN(nfds * sizeof(int));
+        memcpy(CMSG_DATA(&control.header), fds, nfds * sizeof(int));
+    }
+    for (;;) {
+        ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent >= 0)
+            return 0;
+        if (errno == EPIPE || errno == ECONNRESET)
+            return shmemi_fail(-EPIPE, "the process at the other end has gone");
+        /* ETOOMANYREFS: the kernel bounds descriptors in flight; they get fewer as the others receive. */
+        if (errno != EAGAIN && errno != EINTR && errno != ETOOMANYREFS)
+            return shmemi_fail_errno("sendmsg with %u descriptors", nfds);
+        int rc = errno == EINTR ? 0 : wait_ready(socket, POLLOUT, deadline);
+        if (rc < 0)
+            return rc;
+        if (errno == ETOOMANYREFS)
+            usleep(1000);
+    }
+}
+
+static unsigned take_descriptors(struct msghdr *message, int *fds, unsigned most)
+{
+    unsigned count = 0;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        unsigned here = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        for (unsigned i = 0; i < here; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof fd);
+            if (count < most)
+                fds[count++] = fd;
+            else
+                close(fd);
+        }
+    }
+    return count;
+}
+
+int shmemi_wire_receive(int socket, void *data, size_t bytes, int *fds, unsigned most, unsigned *nfds, int64_t deadline)
+{
+    int rc = wait_ready(socket, POLLIN, deadline);
+    if (rc < 0)
+        return rc;
+    union control control;
+    struct iovec part = {.iov_base = data, .iov_len = bytes};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+    ssize_t got;
+    do
+        got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    if (got == 0 || (got < 0 && errno == ECONNRESET))
+        return shmemi_fail(-EPIPE, "the process at the other end has gone");
+    if (got < 0)
+        return shmemi_fail_errno("recvmsg");
+    unsigned count = take_descriptors(&message, fds, most);
+    if ((size_t)got == bytes && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+        *nfds = count;
+        return 0;
+    }
+    for (unsigned i = 0; i < count; i++)
+        close(fds[i]);
+    if (message.msg_flags & MSG_CTRUNC)
+        return shmemi_fail(-EMFILE, "no room for the descriptors that a peer sent: raise the limit of open files (ulimit -n)");
+    return shmemi_fail(-EPROTO, "a message of %zd bytes came where one of %zu was due", got, bytes);
+}
