@@ -22,21 +22,18 @@ static struct shmemi_message message(enum shmemi_message_type type)
         .magic = SHMEMI_MESSAGE_MAGIC, .type = type, .fingerprint = shmemi_fingerprint(), .pid = (int32_t)getpid()};
 }
 
-static void give_descriptor(struct shmemi_job_parts *parts, int socket, uint64_t which)
+static void give_descriptor(int socket, uint64_t which)
 {
     struct shmemi_message m = message(SHMEMI_MESSAGE_FD);
-    pthread_mutex_lock(&parts->lock);
-    struct shmemi_inplace *inplace = parts->inplace;
-    pthread_mutex_unlock(&parts->lock);
-    int fd = inplace && which < SHMEMI_DESCRIPTORS
-                 ? shmemi_inplace_fd(inplace, which == SHMEMI_DESCRIPTOR_WHOLE ? SHMEMI_PAGES_WHOLE : SHMEMI_PAGES_MIXED)
-                 : -ENOENT;
+    struct shmemi_inplace *engine;
+    int fd = which < SHMEMI_DESCRIPTORS ? shmemi_inplace_engine(&engine) : -ENOENT;
+    if (fd == 0)
+        fd = shmemi_inplace_fd(engine, which == SHMEMI_DESCRIPTOR_WHOLE ? SHMEMI_PAGES_WHOLE : SHMEMI_PAGES_MIXED);
     char *begin;
     size_t bytes;
     shmemi_statics_range(&begin, &bytes);
     m.value = (uintptr_t)begin;
     m.heap_size = bytes;
-    m.rank = fd < 0 ? fd : 0;
     shmemi_wire_send(socket, &m, sizeof m, &fd, fd >= 0, shmemi_now() + ANSWER_WITHIN);
 }
 
@@ -54,7 +51,7 @@ void shmemi_answer(void *context, int socket)
         _exit(m.rank & 0xff);
     }
     if (m.type == SHMEMI_MESSAGE_FD)
-        give_descriptor(job->parts, socket, m.value);
+        give_descriptor(socket, m.value);
     if (m.type == SHMEMI_MESSAGE_HELLO) { /* somebody with a number that is taken, after the job has started */
         struct shmemi_message no = message(SHMEMI_MESSAGE_REFUSED);
         no.rank = -EEXIST;

@@ -176,6 +176,9 @@ static void free_job(struct shmemi_job *job)
     if (parts) {
         shmemi_blocks_destroy(parts->blocks);
         free(parts->heap_pages);
+        for (int pe = 0; parts->static_views && pe < job->n; pe++)
+            if (pe != job->me && parts->static_views[pe])
+                munmap(parts->static_views[pe], parts->static_bytes);
         free(parts->static_views);
         if (parts->heap_fd >= 0)
             close(parts->heap_fd);
@@ -217,6 +220,18 @@ static int read_settings(struct shmemi_job *job)
     return timeout ? shmemi_parse_seconds("SHMEM_TIMEOUT", timeout, &parts->timeout) : 0;
 }
 
+/* Static data that was made symmetric before main: where it is here; peers' on first use. */
+static int take_statics(struct shmemi_job *job)
+{
+    struct shmemi_job_parts *parts = job->parts;
+    shmemi_statics_range(&parts->static_data, &parts->static_bytes);
+    parts->static_views = calloc((size_t)job->n, sizeof *parts->static_views);
+    if (!parts->static_views)
+        return shmemi_fail(-ENOMEM, "no memory for the job");
+    parts->static_views[job->me] = parts->static_data;
+    return 0;
+}
+
 static int join(struct shmemi_job *job, const struct shmemi_job_request *request)
 {
     struct shmemi_job_parts *parts = job->parts;
@@ -244,6 +259,8 @@ static int join(struct shmemi_job *job, const struct shmemi_job_request *request
     close(wired.control);
     if (rc == 0)
         rc = shmemi_heap_create(job);
+    if (rc == 0)
+        rc = take_statics(job);
     if (rc == 0)
         rc = begin(job, wired.listener, deadline);
     else if (wired.listener >= 0)

@@ -11,7 +11,6 @@
 #include "map/service.h"
 
 struct shmemi_heap_blocks;
-struct shmemi_inplace;
 struct shmemi_regions;
 
 struct shmemi_job_parts {
@@ -26,7 +25,6 @@ struct shmemi_job_parts {
     bool heap_kept;                  /* somebody's arrays lie in the heap: it stays mapped after finalize */
     struct shmemi_heap_blocks *blocks;
     uint8_t *heap_pages;             /* a bit for each granule of the heap: whether its pages are taken */
-    struct shmemi_inplace *inplace;  /* NULL until memory is registered or static data was moved */
     struct shmemi_regions *regions;  /* NULL until a region is made or looked for */
     /* Symmetric static data: this PE's range, and where each peer's is mapped here (NULL: not yet). */
     char *static_data;

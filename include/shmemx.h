@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// The extension interface: what the OpenSHMEM standard lacks. Regions of memory that a program already has, one-sided
+// access to them, events, collectives on any memory, and errors that come back instead of ending the job.
+//
+// Every function that returns int returns 0 (or a positive answer where it says so) or a negative errno; the sentence
+// for a person is then in shmemx_last_error(). Every function may be called from any thread, unless it says collective:
+// those are called by all PEs in the same order, by one thread at a time. Without a job functions return -EPERM.
+// Errors that any call can give: -EPERM (no job, or in a forked child), -EINVAL (an argument, which the text names),
+// -EOWNERDEAD (a PE that is needed died or left), -EINTR (the interrupt check wanted out).
+#ifndef SHMEMX_H
+#define SHMEMX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <shmem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SHMEMX_API __attribute__((visibility("default")))
+
+/* A timeout in seconds that never ends. */
+#define SHMEMX_FOREVER (-1.0)
+
+/* --- errors and the job ----------------------------------------------------------------------------------------- */
+
+/* What went wrong in this thread's last call that failed: a sentence that names the argument, what was found and what
+   to do. Valid until the thread's next failure. Never NULL. */
+SHMEMX_API const char *shmemx_last_error(void);
+
+/* How to join a job, where the environment (shmemrun, torchrun, or nothing: a job of one) does not say it or the caller
+   knows better. Begin with SHMEMX_INIT_ATTR. */
+typedef struct {
+    int rank;         /* this PE, from 0; -1: see the environment */
+    int n_pes;        /* PEs in the job; -1 likewise */
+    const char *uid;  /* text that all PEs of the job have in common and no others, such as shmemx_get_unique_id()'s */
+    size_t heap_size; /* most bytes of the symmetric heap; 0: SHMEM_SYMMETRIC_SIZE, or this PE's share of the memory */
+} shmemx_init_attr_t;
+#define SHMEMX_INIT_ATTR {-1, -1, NULL, 0}
+
+/* Joins the job and waits for all its PEs (SHMEM_TIMEOUT seconds, 60 by default: -ETIMEDOUT names who did not come). May
+   be called again; only as many shmemx_finalize() end it. attr NULL: SHMEMX_INIT_ATTR. */
+SHMEMX_API int shmemx_init(const shmemx_init_attr_t *attr);
+
+/* Collective. Waits for all PEs like a barrier; the call that matches the first init leaves the job. */
+SHMEMX_API int shmemx_finalize(void);
+
+/* Leaves the job at once, whoever is still in it: they see that this PE has left when they need it. 0 also without one. */
+SHMEMX_API int shmemx_leave(void);
+
+/* 128 random bits as 32 hexadecimal digits and a zero byte. Needs no job. */
+SHMEMX_API int shmemx_get_unique_id(char out[33]);
+
+/* 1 in a job, else 0. */
+SHMEMX_API int shmemx_initialized(void);
+/* This PE's number, the number of PEs; -EPERM without a job. */
+SHMEMX_API int shmemx_my_pe(void);
+SHMEMX_API int shmemx_n_pes(void);
+
+/* Collective. All memory operations so far are complete everywhere, and everybody is here. */
+SHMEMX_API int shmemx_barrier(void);
+/* As shmem_quiet and shmem_fence. */
+SHMEMX_API int shmemx_quiet(void);
+SHMEMX_API int shmemx_fence(void);
+
+/* Asked again and again in waits that last (about every 100 ms, and after signals): nonzero ends the wait with -EINTR.
+   Collectives do not work any more after one was interrupted. NULL: no check. Set it after init. */
+SHMEMX_API int shmemx_set_interrupt(int (*check)(void));
+
+/* --- the symmetric heap ----------------------------------------------------------------------------------------- */
+
+/* Collective. `size` bytes at the same offset of every PE's heap, not cleared. align: a power of two to 2 MiB, or 0 (64).
+   size 0: NULL. -ENOMEM tells which PE had no room, how much is in use, and what to set. */
+SHMEMX_API int shmemx_malloc(size_t size, size_t align, void **out);
+/* Collective. NULL is allowed. */
+SHMEMX_API int shmemx_free(void *block);
+
+typedef struct {
+    size_t total, in_use, largest_free, high_water, blocks; /* bytes, and the number of blocks */
+} shmemx_heap_info_t;
+SHMEMX_API int shmemx_heap_info(shmemx_heap_info_t *out);
+
+/* This PE's heap stays mapped after finalize, because arrays in it may live on. */
+SHMEMX_API int shmemx_keep_heap(void);
+
+/* --- types ------------------------------------------------------------------------------------------------------ */
+
+/* What elements are. Atomics work on the 32- and 64-bit ones. SHMEMX_BYTES stands for anything else. */
+typedef enum {
+    SHMEMX_INT8,
+    SHMEMX_INT16,
+    SHMEMX_INT32,
+    SHMEMX_INT64,
+    SHMEMX_UINT8,
+    SHMEMX_UINT16,
+    SHMEMX_UINT32,
+    SHMEMX_UINT64,
+    SHMEMX_FLOAT,
+    SHMEMX_DOUBLE,
+    SHMEMX_LONGDOUBLE,
+    SHMEMX_COMPLEXF,
+    SHMEMX_COMPLEXD,
+    SHMEMX_FLOAT16,  /* IEEE half */
+    SHMEMX_BFLOAT16, /* upper half of a float */
+    SHMEMX_BYTES
+} shmemx_type_t;
+
+typedef enum { SHMEMX_SUM, SHMEMX_PROD, SHMEMX_MIN, SHMEMX_MAX, SHMEMX_AND, SHMEMX_OR, SHMEMX_XOR } shmemx_op_t;
+
+/* --- regions ---------------------------------------------------------------------------------------------------- */
+
+/* A region is a range of memory that other PEs can reach. A handle is this PE's hold on a region, its own or a peer's. */
+typedef struct shmemx_region *shmemx_region_t;
+
+/* What peers may do. The kernel enforces read-only between processes of different users; between PEs of one user this
+   library does, and a read-only zero-copy view faults when written. */
+#define SHMEMX_LOCAL_ONLY 0u
+#define SHMEMX_REMOTE_READ 1u
+#define SHMEMX_REMOTE_WRITE 2u
+#define SHMEMX_REMOTE_ATOMIC 4u
+#define SHMEMX_REMOTE_ALL 7u
+
+/* How peers reach the region, in shmemx_region_info_t.kind. */
+typedef enum {
+    SHMEMX_KIND_MOVED,     /* its pages were moved into shared memory at the same address: loads, stores, atomics */
+    SHMEMX_KIND_SYMMETRIC, /* it lies in the symmetric heap: likewise */
+    SHMEMX_KIND_COPIED     /* it stayed where it was: peers copy with process_vm_readv and writev; no atomics, no view */
+} shmemx_kind_t;
+
+/* What registering promised about writes of other threads while pages moved. */
+typedef enum {
+    SHMEMX_GUARD_NONE, /* no userfaultfd (as under Docker's default profile): the caller saw to it that nobody wrote */
+    SHMEMX_GUARD_USER, /* a system call of another thread that wrote into the range could fail with EFAULT */
+    SHMEMX_GUARD_FULL  /* nothing could be lost */
+} shmemx_guard_t;
+
+typedef struct {
+    unsigned access;    /* SHMEMX_REMOTE_ bits */
+    const char *name;   /* at most 63 bytes, unique among this PE's regions; NULL: none */
+    int move;           /* 0: do not move the pages (they are pinned): SHMEMX_KIND_COPIED */
+    shmemx_type_t type; /* what regions that correspond must agree in, besides the size */
+} shmemx_region_attr_t;
+#define SHMEMX_REGION_ATTR {SHMEMX_REMOTE_ALL, NULL, 1, SHMEMX_BYTES}
+
+/* Makes [address, address + size) reachable for peers. Whole pages of the object, and the neighbours on its first and
+   last page, move into shared memory and stay at their addresses; writes of other threads are not lost (see guard).
+   The memory must be deregistered before it is freed. Regions are numbered in the order in which a PE registers them,
+   from 0; numbers are not used again. attr NULL: SHMEMX_REGION_ATTR. Not possible, with the reason and remedy in the
+   text: size 0, stacks, memory that is shared already (except the symmetric heap), device memory, read-only memory
+   (-EINVAL, -EACCES, -EEXIST, -EFAULT, -EBUSY); -EEXIST also for a name in use; -ENOMEM; -ENOSPC. */
+SHMEMX_API int shmemx_register(void *address, size_t size, const shmemx_region_attr_t *attr, shmemx_region_t *out);
+
+/* Ends the region and the handle; the memory is private again when its last region ends. Peers' further use raises
+   -ENOENT there. Their views see memory that is nobody's any more. */
+SHMEMX_API int shmemx_deregister(shmemx_region_t region);
+
+/* A handle on a region of PE pe: by name if that is not NULL, else by number. Waits up to timeout seconds until it is
+   registered: -ETIMEDOUT names it. -ENOENT: it was deregistered. */
+SHMEMX_API int shmemx_region_find(int pe, const char *name, uint64_t number, double timeout, shmemx_region_t *out);
+
+/* The region of PE pe that corresponds to this PE's region: of the same name, or the same number if it has none. Must
+   agree in bytes and type: -EINVAL names both PEs. The handle belongs to `mine` and ends with it: it is not closed. */
+SHMEMX_API int shmemx_region_at(shmemx_region_t mine, int pe, double timeout, shmemx_region_t *out);
+
+/* A handle on [address, address + size) of the symmetric heap of this PE, not numbered and without events: it corresponds
+   to the same offset of every PE. To be closed. */
+SHMEMX_API int shmemx_region_symmetric(void *address, size_t size, shmemx_region_t *out);
+
+/* Gives up a handle from find or symmetric; views through it must not be used any more. */
+SHMEMX_API int shmemx_region_close(shmemx_region_t region);
+
+typedef struct {
+    uint64_t number;
+    int owner; /* PE */
+    void *address; /* in this process; NULL for a peer's SHMEMX_KIND_COPIED */
+    size_t size;
+    unsigned access;
+    shmemx_kind_t kind;
+    shmemx_guard_t guard;
+    shmemx_type_t type;
+    char name[64];
+} shmemx_region_info_t;
+/* -ENOENT when it was deregistered or its owner has gone. */
+SHMEMX_API int shmemx_region_info(shmemx_region_t region, shmemx_region_info_t *out);
+
+/* --- one-sided access ------------------------------------------------------------------------------------------- */
+
+/* Copies size bytes from source to offset of the region, which may be any PE's; then counts a write event there.
+   -EINVAL: past the end. -EACCES: the owner allows no writing. -ENOENT: deregistered, or the owner has gone. */
+SHMEMX_API int shmemx_put(shmemx_region_t region, size_t offset, const void *source, size_t size);
+/* Copies size bytes from offset of the region to dest; then counts a read event there. */
+SHMEMX_API int shmemx_get(void *dest, shmemx_region_t region, size_t offset, size_t size);
+/* shmemx_put, and then an update of the 64-bit signal word at sig_offset of the region `signal` (of the same owner);
+   sig_op SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. Who sees the signal sees the data. */
+SHMEMX_API int shmemx_put_signal(shmemx_region_t region, size_t offset, const void *source, size_t size, shmemx_region_t signal,
+                                 size_t sig_offset, uint64_t value, int sig_op);
+
+/* Puts into the region that PE pe is waiting on (shmemx_wait_event for writes, or for any), at its beginning plus offset.
+   Blocks until pe waits; of several puts the one that came first is served first. -ETIMEDOUT. -EMSGSIZE, on both sides:
+   it does not fit. -EDEADLK: pe stands in line itself, for this PE or for somebody who does. */
+SHMEMX_API int shmemx_put_to_waiting(int pe, size_t offset, const void *source, size_t size, double timeout);
+
+/* Waits for and consumes one event of this PE's own region: a put that arrived, or a get by a peer that finished. Events
+   are counted, so one that came before is not lost. */
+#define SHMEMX_EVENT_WRITE 1
+#define SHMEMX_EVENT_READ 2
+#define SHMEMX_EVENT_ANY 3
+SHMEMX_API int shmemx_wait_event(shmemx_region_t own, int which, double timeout);
+
+/* Waits until the element at offset of this PE's own region satisfies `element cmp *value` (SHMEM_CMP_...). type is a
+   32- or 64-bit type; value points to one such. */
+SHMEMX_API int shmemx_wait_value(shmemx_region_t own, size_t offset, shmemx_type_t type, int cmp, const void *value,
+                                 double timeout);
+
+typedef enum {
+    SHMEMX_ATOMIC_FETCH,
+    SHMEMX_ATOMIC_SET,
+    SHMEMX_ATOMIC_SWAP,
+    SHMEMX_ATOMIC_CAS,
+    SHMEMX_ATOMIC_ADD, /* integers, float and double */
+    SHMEMX_ATOMIC_AND, /* integers, here and below */
+    SHMEMX_ATOMIC_OR,
+    SHMEMX_ATOMIC_XOR
+} shmemx_atomic_t;
+
+/* One atomic operation on the aligned 32- or 64-bit element at offset. operand: the value (not for FETCH); expected: for
+   CAS; old: where the value before goes, or NULL. Counts no event. */
+SHMEMX_API int shmemx_atomic(shmemx_region_t region, size_t offset, shmemx_type_t type, shmemx_atomic_t operation,
+                             const void *operand, const void *expected, void *old);
+
+/* --- collectives on any memory ---------------------------------------------------------------------------------- */
+
+/* Collective. In place: data[i] becomes the fold of all PEs' data[i] in PE order, the same bits everywhere. n elements.
+   All PEs give the same n, type and operation: -EINVAL names the one that differs. */
+SHMEMX_API int shmemx_all_reduce(void *data, size_t n, shmemx_type_t type, shmemx_op_t op);
+/* Collective. Everybody's data becomes the root's. */
+SHMEMX_API int shmemx_broadcast(void *data, size_t bytes, int root);
+/* Collective. dest gets every PE's `bytes` from source, in PE order: n_pes * bytes in all. */
+SHMEMX_API int shmemx_all_gather(void *dest, const void *source, size_t bytes);
+
+/* For the object that oshcc links into executables, which calls it before main: the program's static data, begin to
+   end, becomes symmetric. Programs do not call it. */
+SHMEMX_API void shmemx_static_data(char *begin, char *end);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+// shmemrun: starts the PEs of a job on this host, passes signals on, and ends all of them when one fails.
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PES_MOST = 1024, LINE_MOST = 65536, PATIENCE_MS = 1000, STATUS_USAGE = 2, STATUS_TIMEOUT = 124, STATUS_NO_PROGRAM = 127 };
+
+/* A PE's standard output or error on its way through --tag-output. */
+struct stream {
+    int from, to;
+    size_t held;
+    char line[LINE_MOST];
+};
+
+struct pe {
+    pid_t pid;
+    bool running;
+    struct stream *streams[2]; /* NULL without --tag-output */
+};
+
+static struct {
+    int n;
+    bool tag, bind;
+    double timeout;
+    char **command;
+} options = {.n = 1};
+
+static struct pe pes[PES_MOST];
+static int running;
+static int exit_status;         /* of the first that failed */
+static int64_t started, kill_at; /* ms; kill_at: 0 while all is well */
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+__attribute__((format(printf, 1, 2), noreturn)) static void usage_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("shmemrun: ", stderr);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputs("\nshmemrun: try 'shmemrun --help'\n", stderr);
+    exit(STATUS_USAGE);
+}
+
+static void help(void)
+{
+    puts("usage: shmemrun [-n PES] [options] program [arguments]\n"
+         "Starts PES processes of the program on this host as one job.\n"
+         "\n"
+         "  -n, -np, --np PES   how many (default 1)\n"
+         "  -x NAME[=VALUE]     set a variable for the PEs (without a value: it must be set here)\n"
+         "  --bind-to WHAT      'core': PE k on the k-th core that is allowed here, in turn; 'none' (default)\n"
+         "  --tag-output        begin each line of output with [PE]\n"
+         "  --timeout SECONDS   end the job after that time, with exit status 124\n"
+         "  --help, --version\n"
+         "\n"
+         "PE 0 has the standard input. Ctrl-C ends every PE. When one PE fails, the others are ended and the exit status\n"
+         "is that of the first that failed (128 + the signal's number for a signal).");
+}
+
+/* --- the command line ------------------------------------------------------------------------------------------- */
+
+static long number(const char *option, const char *text, long low, long high)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno || end == text || *end || value < low || value > high)
+        usage_error("%s is '%s', but must be an integer from %ld to %ld", option, text, low, high);
+    return value;
+}
+
+static void set_variable(const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (equals == text || !*text)
+        usage_error("-x '%s' names no variable", text);
+    if (!equals) {
+        if (!getenv(text))
+            usage_error("-x %s: the variable is not set here; write -x %s=VALUE", text, text);
+        return; /* the environment is passed on anyway */
+    }
+    char *name = strndup(text, (size_t)(equals - text));
+    if (!name || setenv(name, equals + 1, 1) < 0)
+        usage_error("-x '%s': %s", text, strerror(errno));
+    free(name);
+}
+
+static void parse(int argc, char **argv)
+{
+    enum { NP = 256, BIND, TAG, TIMEOUT, HELP, VERSION };
+    static const struct option longs[] = {{"np", required_argument, NULL, 'n'},
+                                          {"bind-to", required_argument, NULL, BIND},
+                                          {"tag-output", no_argument, NULL, TAG},
+                                          {"timeout", required_argument, NULL, TIMEOUT},
+                                          {"help", no_argument, NULL, HELP},
+                                          {"version", no_argument, NULL, VERSION},
+                                          {0}};
+    int option;
+    while ((option = getopt_long_only(argc, argv, "+n:x:h", longs, NULL)) != -1) {
+        char *end;
+        switch (option) {
+        case 'n':
+            options.n = (int)number("-n", optarg, 1, PES_MOST);
+            break;
+        case 'x':
+            set_variable(optarg);
+            break;
+        case BIND:
+            if (strcmp(optarg, "core") && strcmp(optarg, "none"))
+                usage_error("--bind-to is '%s', but must be 'core' or 'none'", optarg);
+            options.bind = !strcmp(optarg, "core");
+            break;
+        case TAG:
+            options.tag = true;
+            break;
+        case TIMEOUT:
+            options.timeout = strtod(optarg, &end);
+            if (end == optarg || *end || !(options.timeout > 0 && options.timeout < 1e9))
+                usage_error("--timeout is '%s', but must be a number of seconds", optarg);
+            break;
+        case 'h':
+        case HELP:
+            help();
+            exit(0);
+        case VERSION:
+            puts("shmemrun (shmem) 0.1.0, OpenSHMEM 1.6");
+            exit(0);
+        default:
+            usage_error("the command line is not understood");
+        }
+    }
+    options.command = argv + optind;
+    if (!*options.command)
+        usage_error("no program is given");
+}
+
+/* --- starting --------------------------------------------------------------------------------------------------- */
+
+static void name_job(void)
+{
+    unsigned char bytes[16];
+    char text[33];
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        usage_error("getrandom: %s", strerror(errno));
+    for (int i = 0; i < 16; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    setenv("SHMEM_JOB", text, 1);
+    setenv("SHMEM_LAUNCHER", "shmemrun", 1);
+    snprintf(text, sizeof text, "%d", options.n);
+    setenv("SHMEM_SIZE", text, 1);
+}
+
+/* Puts PE number `rank` on the rank-th of the allowed cores, beginning again after the last. */
+static void bind_to_core(int rank)
+{
+    cpu_set_t allowed, one;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) < 0)
+        return;
+    int turn = rank % CPU_COUNT(&allowed);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed) || turn--)
+            continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        sched_setaffinity(0, sizeof one, &one);
+        return;
+    }
+}
+
+static _Noreturn void become_pe(int rank, const int outputs[2], const sigset_t *mask, int report)
+{
+    char text[16];
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* no PE outlives a launcher that was killed */
+    if (rank > 0) {
+        int null = open("/dev/null", O_RDONLY);
+        if (null >= 0)
+            dup2(null, STDIN_FILENO);
+    }
+    for (int i = 0; i < 2; i++)
+        if (outputs[i] >= 0)
+            dup2(outputs[i], STDOUT_FILENO + i);
+    if (options.bind)
+        bind_to_core(rank);
+    snprintf(text, sizeof text, "%d", rank);
+    setenv("SHMEM_RANK", text, 1);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execvp(options.command[0], options.command);
+    int failed = errno;
+    ssize_t ignored = write(report, &failed, sizeof failed);
+    (void)ignored;
+    _exit(STATUS_NO_PROGRAM);
+}
+
+static void open_stream(struct pe *pe, int which, int *child_end)
+{
+    int ends[2];
+    struct stream *s = malloc(sizeof *s);
+    if (!s || pipe2(ends, O_CLOEXEC) < 0)
+        usage_error("--tag-output: %s", strerror(errno));
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    *s = (struct stream){.from = ends[0], .to = STDOUT_FILENO + which};
+    pe->streams[which] = s;
+    *child_end = ends[1];
+}
+
+/* Starts one PE; returns the errno with which its program could not be run, else 0. */
+static int start(int rank, const sigset_t *mask)
+{
+    int outputs[2] = {-1, -1}, report[2], failed = 0;
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return errno;
+    for (int i = 0; options.tag && i < 2; i++)
+        open_stream(&pes[rank], i, &outputs[i]);
+    pid_t pid = fork();
+    if (pid == 0)
+        become_pe(rank, outputs, mask, report[1]);
+    if (pid < 0)
+        failed = errno;
+    close(report[1]);
+    for (int i = 0; i < 2; i++)
+        if (outputs[i] >= 0)
+            close(outputs[i]);
+    if (pid > 0) {
+        pes[rank] = (struct pe){.pid = pid, .running = true, .streams = {pes[rank].streams[0], pes[rank].streams[1]}};
+        running++;
+        /* Only the first is waited for until it runs its program: the others run the same. */
+        if (rank == 0 && read(report[0], &failed, sizeof failed) != sizeof failed)
+            failed = 0;
+    }
+    close(report[0]);
+    return failed;
+}
+
+/* --- ending ----------------------------------------------------------------------------------------------------- */
+
+/* Signals the process and everything that descends from it (what ran away to another parent comes to this one, which is
+   the reaper of its descendants). */
+static void signal_tree(pid_t pid, int signal)
+{
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    if (pid != getpid())
+        kill(pid, signal);
+    text[got > 0 ? got : 0] = 0;
+    for (char *at = text, *end;; at = end) {
+        long child = strtol(at, &end, 10);
+        if (end == at)
+            return;
+        signal_tree((pid_t)child, signal);
+    }
+}
+
+/* From now on the job is ending: everybody gets the signal, and after a while SIGKILL. */
+static void end_job(int status, int signal)
+{
+    if (kill_at)
+        return;
+    exit_status = status;
+    kill_at = now_ms() + PATIENCE_MS;
+    signal_tree(getpid(), signal);
+}
+
+static void reaped(pid_t pid, int status)
+{
+    int rank = 0;
+    while (rank < options.n && pes[rank].pid != pid)
+        rank++;
+    if (rank == options.n || !pes[rank].running)
+        return; /* a descendant that lost its parent */
+    pes[rank].running = false;
+    running--;
+    const char *rest = running ? "; ending the others" : "";
+    if (kill_at || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
+        return;
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "shmemrun: PE %d (pid %d) was killed by signal %d (%s)%s\n", rank, (int)pid, WTERMSIG(status),
+                strsignal(WTERMSIG(status)), rest);
+    else
+        fprintf(stderr, "shmemrun: PE %d (pid %d) ended with exit status %d%s\n", rank, (int)pid, WEXITSTATUS(status), rest);
+    end_job(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), SIGTERM);
+}
+
+static void reap(void)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        reaped(pid, status);
+}
+
+/* --- output ----------------------------------------------------------------------------------------------------- */
+
+static void write_all(int fd, const char *text, size_t length)
+{
+    while (length) {
+        ssize_t written = write(fd, text, length);
+        if (written < 0 && errno != EINTR)
+            return;
+        if (written > 0) {
+            text += written;
+            length -= (size_t)written;
+        }
+    }
+}
+
+static void put_line(int rank, struct stream *s, size_t length)
+{
+    static char out[LINE_MOST + 32];
+    int tag = snprintf(out, 32, "[%d] ", rank);
+    memcpy(out + tag, s->line, length);
+    size_t total = (size_t)tag + length;
+    if (out[total - 1] != '\n')
+        out[total++] = '\n';
+    write_all(s->to, out, total);
+    s->held -= length;
+    memmove(s->line, s->line + length, s->held);
+}
+
+/* Passes on what has come; false at the stream's end. */
+static bool pump(int rank, struct stream *s)
+{
+    ssize_t got;
+    while ((got = read(s->from, s->line + s->held, LINE_MOST - s->held)) > 0) {
+        s->held += (size_t)got;
+        char *newline;
+        while ((newline = memchr(s->line, '\n', s->held)))
+            put_line(rank, s, (size_t)(newline + 1 - s->line));
+        if (s->held == LINE_MOST)
+            put_line(rank, s, s->held);
+    }
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return true;
+    if (s->held)
+        put_line(rank, s, s->held);
+    close(s->from);
+    s->from = -1;
+    return false;
+}
+
+/* --- the loop --------------------------------------------------------------------------------------------------- */
+
+static void take_signals(int signals)
+{
+    struct signalfd_siginfo info;
+    while (read(signals, &info, sizeof info) == sizeof info) {
+        int signal = (int)info.ssi_signo;
+        if (signal == SIGCHLD)
+            reap();
+        else if (kill_at) /* asked a second time: no more patience */
+            kill_at = now_ms();
+        else
+            end_job(128 + signal, signal);
+    }
+}
+
+static int time_left(void)
+{
+    int64_t now = now_ms(), next = INT64_MAX;
+    if (kill_at)
+        next = kill_at;
+    else if (options.timeout > 0)
+        next = started + (int64_t)(options.timeout * 1000);
+    return next == INT64_MAX ? -1 : next <= now ? 0 : next - now > 60000 ? 60000 : (int)(next - now);
+}
+
+static void keep_time(void)
+{
+    int64_t now = now_ms();
+    if (kill_at && now >= kill_at) {
+        signal_tree(getpid(), SIGKILL);
+        kill_at = now + 100;
+    } else if (!kill_at && options.timeout > 0 && now - started >= (int64_t)(options.timeout * 1000)) {
+        fprintf(stderr, "shmemrun: the job did not end within %g seconds; ending it\n", options.timeout);
+        end_job(STATUS_TIMEOUT, SIGTERM);
+    }
+}
+
+static void loop(int signals)
+{
+    static struct pollfd on[1 + 2 * PES_MOST];
+    static int owner[1 + 2 * PES_MOST];
+    for (int open = 1; running || (open && !kill_at);) {
+        nfds_t count = 0;
+        on[count++] = (struct pollfd){.fd = signals, .events = POLLIN};
+        for (int k = 0; k < 2 * options.n; k++) {
+            struct stream *s = pes[k / 2].streams[k % 2];
+            if (!s || s->from < 0)
+                continue;
+            owner[count] = k;
+            on[count++] = (struct pollfd){.fd = s->from, .events = POLLIN};
+        }
+        open = count > 1;
+        if (!running && !open)
+            return;
+        if (poll(on, count, time_left()) < 0 && errno != EINTR)
+            return;
+        for (nfds_t i = 1; i < count; i++)
+            if (on[i].revents)
+                pump(owner[i] / 2, pes[owner[i] / 2].streams[owner[i] % 2]);
+        take_signals(signals);
+        keep_time();
+    }
+}
+
+int main(int argc, char **argv)
+{
+    parse(argc, argv);
+    name_job();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    sigset_t ours, before;
+    sigemptyset(&ours);
+    for (int i = 0; i < 5; i++)
+        sigaddset(&ours, (int[]){SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}[i]);
+    sigprocmask(SIG_BLOCK, &ours, &before);
+    int signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals < 0)
+        usage_error("signalfd: %s", strerror(errno));
+    started = now_ms();
+    for (int rank = 0; rank < options.n; rank++) {
+        int failed = start(rank, &before);
+        if (!failed)
+            continue;
+        fprintf(stderr, "shmemrun: cannot run '%s': %s\n", options.command[0], strerror(failed));
+        end_job(STATUS_NO_PROGRAM, SIGTERM);
+        break;
+    }
+    loop(signals);
+    if (kill_at) { /* whatever a PE started and left */
+        for (int i = 0; i < 20; i++, usleep(1000)) {
+            signal_tree(getpid(), SIGKILL);
+            if (waitpid(-1, NULL, WNOHANG) < 0)
+                break;
+        }
+    }
+    return exit_status;
+}
