@@ -45,7 +45,8 @@ static void clear(void)
 /* ---------------------------------------------------------------------------------------------------------- values */
 
 /* Value i of PE pe. */
-#define INTEGER(T, MIN, MAX, pe, i) ((i) % 2 ? (T)(MIN + (T)(((pe)*7 + (i)) % 100)) : (T)(MAX - (T)(((pe)*7 + (i)) % 100)))
+#define INTEGER(T, MIN, MAX, pe, i)                                                                          \
+    ((T)((i) % 2 ? MIN + (T)(((pe)*7 + (i)) % 100) : MAX - (T)(((pe)*7 + (i)) % 100)))
 #define REAL(T, MIN, MAX, pe, i) ((i) == 0 ? MAX : (i) == 1 ? MIN : (T)((pe)*100 + (i)) + (T)0.25)
 
 #define INTEGERS(X)                                                                                          \
@@ -638,15 +639,15 @@ AMO(WAIT_MANY_TEST)
 
 /* Element i of PE pe. (T)(pe - 1) is -1 on PE 0, which is the largest number of an unsigned type. */
 #define ORDERED(T, MIN, MAX, pe, i)                                                                          \
-    ((i) % 5 == 0   ? ((pe) % 2 ? (T)(MIN) : (T)(MAX))                                                       \
-     : (i) % 5 == 1 ? (T)((pe)-1)                                                                            \
-     : (i) % 5 == 2 ? (T)((T)(MAX / 2) + (T)(pe))                                                            \
-     : (i) % 5 == 3 ? (T)((T)(MIN / 2) - (T)(pe))                                                            \
-                    : (T)(((pe) + (i)) % 100))
+    ((T)((i) % 5 == 0   ? ((pe) % 2 ? (T)(MIN) : (T)(MAX))                                                   \
+         : (i) % 5 == 1 ? (T)((pe)-1)                                                                        \
+         : (i) % 5 == 2 ? (T)((T)(MAX / 2) + (T)(pe))                                                        \
+         : (i) % 5 == 3 ? (T)((T)(MIN / 2) - (T)(pe))                                                        \
+                        : (T)(((pe) + (i)) % 100)))
 #define SUMMAND(T, MIN, MAX, pe, i)                                                                          \
-    ((i) % 3 == 0 ? (T)((pe) == n - 1 ? MAX : 0) : (i) % 3 == 1 ? (T)((pe) - (i)) : (T)((pe)*10 + 1))
-#define FACTOR(T, MIN, MAX, pe, i) ((i) % 2 ? (T)((pe)-2) : (T)((pe) + 1))
-#define BITS(T, MIN, MAX, pe, i) ((T)((T)MAX ^ ((T)1 << (((pe) + (i)) % (int)(8 * sizeof(T))))))
+    ((T)((i) % 3 == 0 ? (T)((pe) == n - 1 ? MAX : 0) : (i) % 3 == 1 ? (T)((pe) - (i)) : (T)((pe)*10 + 1)))
+#define FACTOR(T, MIN, MAX, pe, i) ((T)((i) % 2 ? (pe)-2 : (pe) + 1))
+#define BITS(T, MIN, MAX, pe, i) ((T)((unsigned long long)MAX ^ (1ull << (((pe) + (i)) % (int)(8 * sizeof(T))))))
 #define ROOTED(T, MIN, MAX, pe, i) (((T)(pe) + (T)0.5) * (T)((i) + 1))
 #define COMPLEX(T, MIN, MAX, pe, i) ((T)((pe) + 1) + (T)((i) % 7) * (T)(__extension__ 1.0i))
 
