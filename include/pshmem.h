@@ -3,6 +3,7 @@
 // Written by spec/generate.py from spec/openshmem.toml; do not edit.
 //
 // A profiler defines shmem_put64 itself, notes the call, and calls pshmem_put64, which does the work.
+// clang-format off
 #ifndef PSHMEM_H
 #define PSHMEM_H
 

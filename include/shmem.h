@@ -6,6 +6,7 @@
 // static variable of a program linked by oshcc; it names this PE's copy, and to a function that also takes a pe,
 // that PE's copy. TYPE stands for the names in the functions below it, SIZE for 8, 16, 32, 64, 128 bits.
 // Extensions are in shmemx.h, the pshmem_ names for profilers in pshmem.h.
+// clang-format off
 #ifndef SHMEM_H
 #define SHMEM_H
 

@@ -19,6 +19,7 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTH = 110
 NOTICE = "Written by spec/generate.py from spec/openshmem.toml; do not edit."
+UNFORMATTED = "// clang-format off"
 
 
 @dataclasses.dataclass
@@ -355,6 +356,7 @@ def shmem_h(table):
             "// static variable of a program linked by oshcc; it names this PE's copy, and to a function that also takes a pe,",
             "// that PE's copy. TYPE stands for the names in the functions below it, SIZE for 8, 16, 32, 64, 128 bits.",
             "// Extensions are in shmemx.h, the pshmem_ names for profilers in pshmem.h.",
+            UNFORMATTED,
             "#ifndef SHMEM_H",
             "#define SHMEM_H",
             "",
@@ -392,6 +394,7 @@ def pshmem_h(table):
         f"// {NOTICE}",
         "//",
         "// A profiler defines shmem_put64 itself, notes the call, and calls pshmem_put64, which does the work.",
+        UNFORMATTED,
         "#ifndef PSHMEM_H",
         "#define PSHMEM_H",
         "",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order and completion, with and without a context. SHMEM_CTX_INVALID is allowed here, and means that nothing is done.
+// Order and completion, with and without a context. SHMEM_CTX_INVALID is allowed here, and means that nothing
+// is done.
 #include "comm/order.h"
 
 #include "check.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bad arguments get: the job ends at once, with an exit code that is not 0 and a message that names the function,
-// the argument and what was found. Each case runs in a child, as a job of one.
+// What bad arguments get: the job ends at once, with an exit code that is not 0 and a message that names the
+// function, the argument and what was found. Each case runs in a child, as a job of one.
 #include <shmem.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -37,7 +37,10 @@ static uint64_t *word;
     X(shmem_int_g, "pe is -1", (void)shmem_int_g((int *)object, -1))                                         \
     X(shmem_ptr, "pe is 1", (void)shmem_ptr(object, 1))                                                      \
     X(shmem_pe_quiet, "target_pes is 5", shmem_pe_quiet(&(int){5}, 1))                                       \
-    X(shmem_long_p, "no symmetric address", { long here = 0; shmem_long_p(&here, 1, 0); })                   \
+    X(shmem_long_p, "no symmetric address", {                                                                \
+        long here = 0;                                                                                       \
+        shmem_long_p(&here, 1, 0);                                                                           \
+    })                                                                                                       \
     X(shmem_long_sum_reduce, "no symmetric address", {                                                       \
         long here = 0;                                                                                       \
         (void)shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &here, object, 1);                                     \
@@ -61,7 +64,8 @@ static uint64_t *word;
     X(shmem_align, "alignment is 3", (void)shmem_align(3, 8))                                                \
     X(shmem_malloc_with_hints, "hints is 0x40", (void)shmem_malloc_with_hints(8, 64))                        \
     X(shmem_free, "not the beginning", shmem_free(object + 1))                                               \
-    X(shmem_long_broadcast, "PE_root is 7", (void)shmem_long_broadcast(SHMEM_TEAM_WORLD, object, object + 1, 1, 7)) \
+    X(shmem_long_broadcast, "PE_root is 7",                                                                  \
+      (void)shmem_long_broadcast(SHMEM_TEAM_WORLD, object, object + 1, 1, 7))                                \
     X(shmem_team_ptr, "pe is 1", (void)shmem_team_ptr(SHMEM_TEAM_WORLD, object, 1))                          \
     X(shmem_init_thread, "provided is NULL", (void)shmem_init_thread(SHMEM_THREAD_SINGLE, NULL))
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every typed function of the standard, for every type, on any number of PEs (run with 1, 2, 3, 4 and 8).
 //
-// Each PE works on its right neighbour and is worked on by its left one. Values lie at the edges of their type and differ
-// between PEs, so that a maximum is not a minimum, and signed is not unsigned. The first mistake is printed as a sentence
-// and ends the job. Functions are named through macros because they differ in the type only; tests/compile/spec_table.py
-// looks that none is left out.
+// Each PE works on its right neighbour and is worked on by its left one. Values lie at the edges of their
+// type and differ between PEs, so that a maximum is not a minimum, and signed is not unsigned. The first
+// mistake is printed as a sentence and ends the job. Functions are named through macros because they differ
+// in the type only; tests/compile/spec_table.py looks that none is left out.
 #include <float.h>
 #include <limits.h>
 #include <shmem.h>
@@ -16,8 +16,8 @@
 enum { ELEMENTS = 32, MANY = 203 };
 
 static int me, n, left, right;
-static char *heap;         /* symmetric, for the objects of one test at a time */
-static uint64_t *signals;  /* symmetric, two words, 0 between tests */
+static char *heap;        /* symmetric, for the objects of one test at a time */
+static uint64_t *signals; /* symmetric, two words, 0 between tests */
 static size_t heap_bytes;
 
 static void fail(const char *fn, const char *what, int i)
@@ -42,7 +42,8 @@ static void clear(void)
     shmem_barrier_all();
 }
 
-/* ---------------------------------------------------------------------------------------------------------- values */
+/* ----------------------------------------------------------------------------------------------------------
+ * values */
 
 /* Value i of PE pe. */
 #define INTEGER(T, MIN, MAX, pe, i)                                                                          \
@@ -106,7 +107,8 @@ static void clear(void)
 #define NONE
 #define DEFAULT SHMEM_CTX_DEFAULT,
 
-/* ----------------------------------------------------------------------------------------------------- put and get */
+/* ----------------------------------------------------------------------------------------------------- put
+ * and get */
 
 #define CHECK_ARRAY(fn, array, wanted)                                                                       \
     for (int i = 0; i < ELEMENTS; i++)                                                                       \
@@ -129,7 +131,7 @@ static void clear(void)
         CHECK_ARRAY(NAME(F(put_nbi)), dest, VALUE(T, MIN, MAX, left, i));                                    \
         clear();                                                                                             \
         for (int i = 0; i < ELEMENTS; i++)                                                                   \
-            F(p)(CTX &dest[i], mine[i], right);                                                              \
+            F(p)(CTX & dest[i], mine[i], right);                                                             \
         shmem_barrier_all();                                                                                 \
         CHECK_ARRAY(NAME(F(p)), dest, VALUE(T, MIN, MAX, left, i));                                          \
                                                                                                              \
@@ -141,7 +143,7 @@ static void clear(void)
         shmem_quiet();                                                                                       \
         CHECK_ARRAY(NAME(F(get_nbi)), back, VALUE(T, MIN, MAX, me, i));                                      \
         for (int i = 0; i < ELEMENTS; i++)                                                                   \
-            expect(F(g)(CTX &dest[i], right) == VALUE(T, MIN, MAX, me, i), NAME(F(g)), "wrong value", i);    \
+            expect(F(g)(CTX & dest[i], right) == VALUE(T, MIN, MAX, me, i), NAME(F(g)), "wrong value", i);   \
         memset(back, 0, sizeof back);                                                                        \
         F(iget)(CTX back, dest, 2, 3, 8, right);                                                             \
         CHECK_ARRAY(NAME(F(iget)), back, i < 16 && i % 2 == 0 ? VALUE(T, MIN, MAX, me, i / 2 * 3) : (T)0);   \
@@ -162,12 +164,14 @@ static void clear(void)
                                                                                                              \
         clear();                                                                                             \
         F(put_signal)(CTX dest, mine, ELEMENTS, signals, 7, SHMEM_SIGNAL_SET, right);                        \
-        expect(shmem_signal_wait_until(signals, SHMEM_CMP_NE, 0) == 7, NAME(F(put_signal)), "wrong signal", 0); \
+        expect(shmem_signal_wait_until(signals, SHMEM_CMP_NE, 0) == 7, NAME(F(put_signal)), "wrong signal",  \
+               0);                                                                                           \
         CHECK_ARRAY(NAME(F(put_signal)), dest, VALUE(T, MIN, MAX, left, i));                                 \
         clear();                                                                                             \
         F(put_signal_nbi)(CTX dest, mine, ELEMENTS, signals, 7, SHMEM_SIGNAL_ADD, right);                    \
         shmem_quiet();                                                                                       \
-        expect(shmem_signal_wait_until(signals, SHMEM_CMP_NE, 0) == 7, NAME(F(put_signal_nbi)), "wrong signal", 0); \
+        expect(shmem_signal_wait_until(signals, SHMEM_CMP_NE, 0) == 7, NAME(F(put_signal_nbi)),              \
+               "wrong signal", 0);                                                                           \
         CHECK_ARRAY(NAME(F(put_signal_nbi)), dest, VALUE(T, MIN, MAX, left, i));                             \
     }
 
@@ -175,8 +179,8 @@ static void clear(void)
 #define NAME(x) QUOTE(x)
 
 #define RMA_TEST(N, T, MIN, MAX, VALUE)                                                                      \
-    static void rma_##N(void) RMA_BODY(PLAIN_##N, NONE, T, MIN, MAX, VALUE)                                  \
-    static void rma_ctx_##N(void) RMA_BODY(CTX_##N, DEFAULT, T, MIN, MAX, VALUE)
+    static void rma_##N(void) RMA_BODY(PLAIN_##N, NONE, T, MIN, MAX, VALUE) static void rma_ctx_##N(void)    \
+        RMA_BODY(CTX_##N, DEFAULT, T, MIN, MAX, VALUE)
 
 /* PLAIN_float(put) is shmem_float_put, CTX_float(put) is shmem_ctx_float_put. */
 #define PLAIN_float(f) shmem_float_##f
@@ -264,8 +268,12 @@ struct sized {
         shmem_ctx_ibput##s, shmem_ctx_ibget##s
 
 static const struct sized sizes[] = {
-    {8, CONTIGUOUS(8), STRIDED(8)},       {16, CONTIGUOUS(16), STRIDED(16)},    {32, CONTIGUOUS(32), STRIDED(32)},
-    {64, CONTIGUOUS(64), STRIDED(64)},    {128, CONTIGUOUS(128), STRIDED(128)}, {0, CONTIGUOUS(mem), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+    {8, CONTIGUOUS(8), STRIDED(8)},
+    {16, CONTIGUOUS(16), STRIDED(16)},
+    {32, CONTIGUOUS(32), STRIDED(32)},
+    {64, CONTIGUOUS(64), STRIDED(64)},
+    {128, CONTIGUOUS(128), STRIDED(128)},
+    {0, CONTIGUOUS(mem), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static unsigned char byte_of(int pe, size_t i)
@@ -314,7 +322,8 @@ static void sized(const struct sized *s)
             break;
         default:
             s->put_signal_nbi(dest, mine, ELEMENTS, signals, 1, SHMEM_SIGNAL_ADD, right);
-            s->ctx_put_signal_nbi(SHMEM_CTX_DEFAULT, dest, mine, ELEMENTS, signals, 1, SHMEM_SIGNAL_ADD, right);
+            s->ctx_put_signal_nbi(SHMEM_CTX_DEFAULT, dest, mine, ELEMENTS, signals, 1, SHMEM_SIGNAL_ADD,
+                                  right);
         }
         if (way < 4)
             shmem_barrier_all();
@@ -380,13 +389,16 @@ static void sized(const struct sized *s)
         }
         shmem_barrier_all();
         for (int i = 0; i < ELEMENTS; i++) {
-            int wanted = blocks ? (i < 20 && i % 5 < 2 ? i / 5 * 3 + i % 5 : -1) : (i < 16 && i % 2 == 0 ? i / 2 * 3 : -1);
-            expect(element_is(result, i, size, get ? right : left, wanted), fn, "a strided form moved a wrong element", i);
+            int wanted = blocks ? (i < 20 && i % 5 < 2 ? i / 5 * 3 + i % 5 : -1)
+                                : (i < 16 && i % 2 == 0 ? i / 2 * 3 : -1);
+            expect(element_is(result, i, size, get ? right : left, wanted), fn,
+                   "a strided form moved a wrong element", i);
         }
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- atomics */
+/* ---------------------------------------------------------------------------------------------------------
+ * atomics */
 
 /* fetch, set, swap, which the real types have too. */
 #define AMO_EXTENDED_BODY(F, CTX, T, MIN, MAX, VALUE)                                                        \
@@ -396,10 +408,10 @@ static void sized(const struct sized *s)
         F(atomic_set)(CTX dest, MAX, right);                                                                 \
         expect(F(atomic_fetch)(CTX dest, right) == MAX, NAME(F(atomic_fetch)), "wrong value", 0);            \
         expect(F(atomic_swap)(CTX dest, MIN, right) == MAX, NAME(F(atomic_swap)), "wrong old value", 0);     \
-        F(atomic_fetch_nbi)(CTX &old, dest, right);                                                          \
+        F(atomic_fetch_nbi)(CTX & old, dest, right);                                                         \
         shmem_quiet();                                                                                       \
         expect(old == MIN, NAME(F(atomic_fetch_nbi)), "wrong value", 0);                                     \
-        F(atomic_swap_nbi)(CTX &old, dest, VALUE(T, MIN, MAX, me, 2), right);                                \
+        F(atomic_swap_nbi)(CTX & old, dest, VALUE(T, MIN, MAX, me, 2), right);                               \
         shmem_quiet();                                                                                       \
         expect(old == MIN, NAME(F(atomic_swap_nbi)), "wrong old value", 0);                                  \
         shmem_barrier_all();                                                                                 \
@@ -412,25 +424,28 @@ static void sized(const struct sized *s)
         const T four = 4, mine = (T)(MAX - (T)me), his = (T)(MAX - (T)left);                                 \
         clear();                                                                                             \
         F(atomic_set)(CTX dest, MAX, right);                                                                 \
-        expect(F(atomic_fetch_inc)(CTX dest, right) == MAX, NAME(F(atomic_fetch_inc)), "wrong old value", 0); \
-        expect(F(atomic_fetch)(CTX dest, right) == MIN, NAME(F(atomic_fetch_inc)), "does not wrap around", 0); \
-        expect(F(atomic_fetch_add)(CTX dest, four, right) == MIN, NAME(F(atomic_fetch_add)), "wrong old value", 0); \
+        expect(F(atomic_fetch_inc)(CTX dest, right) == MAX, NAME(F(atomic_fetch_inc)), "wrong old value",    \
+               0);                                                                                           \
+        expect(F(atomic_fetch)(CTX dest, right) == MIN, NAME(F(atomic_fetch_inc)), "does not wrap around",   \
+               0);                                                                                           \
+        expect(F(atomic_fetch_add)(CTX dest, four, right) == MIN, NAME(F(atomic_fetch_add)),                 \
+               "wrong old value", 0);                                                                        \
         F(atomic_add)(CTX dest, four, right);                                                                \
         F(atomic_inc)(CTX dest, right);                                                                      \
-        expect(F(atomic_compare_swap)(CTX dest, MAX, 0, right) == (T)(MIN + 9), NAME(F(atomic_compare_swap)),  \
-               "wrong old value", 0);                                                                        \
+        expect(F(atomic_compare_swap)(CTX dest, MAX, 0, right) == (T)(MIN + 9),                              \
+               NAME(F(atomic_compare_swap)), "wrong old value", 0);                                          \
         expect(F(atomic_compare_swap)(CTX dest, (T)(MIN + 9), mine, right) == (T)(MIN + 9),                  \
                NAME(F(atomic_compare_swap)), "changed although it differs", 0);                              \
         shmem_barrier_all();                                                                                 \
         expect(*dest == his, NAME(F(atomic_compare_swap)), "wrong new value", 0);                            \
         shmem_barrier_all();                                                                                 \
-        F(atomic_compare_swap_nbi)(CTX &old, dest, mine, MAX, right);                                        \
+        F(atomic_compare_swap_nbi)(CTX & old, dest, mine, MAX, right);                                       \
         shmem_quiet();                                                                                       \
         expect(old == mine, NAME(F(atomic_compare_swap_nbi)), "wrong old value", 0);                         \
-        F(atomic_fetch_inc_nbi)(CTX &old, dest, right);                                                      \
+        F(atomic_fetch_inc_nbi)(CTX & old, dest, right);                                                     \
         shmem_quiet();                                                                                       \
         expect(old == MAX, NAME(F(atomic_fetch_inc_nbi)), "wrong old value", 0);                             \
-        F(atomic_fetch_add_nbi)(CTX &old, dest, four, right);                                                \
+        F(atomic_fetch_add_nbi)(CTX & old, dest, four, right);                                               \
         shmem_quiet();                                                                                       \
         expect(old == MIN, NAME(F(atomic_fetch_add_nbi)), "wrong old value", 0);                             \
         shmem_barrier_all();                                                                                 \
@@ -452,19 +467,21 @@ static void sized(const struct sized *s)
         const T all = (T)(MAX | MIN), low = 0x0f0f, some = 0x00ff;                                           \
         clear();                                                                                             \
         F(atomic_or)(CTX dest, all, right);                                                                  \
-        expect(F(atomic_fetch_and)(CTX dest, low, right) == all, NAME(F(atomic_fetch_and)), "wrong old value", 0); \
-        expect(F(atomic_fetch_or)(CTX dest, some, right) == low, NAME(F(atomic_fetch_or)), "wrong old value", 0); \
+        expect(F(atomic_fetch_and)(CTX dest, low, right) == all, NAME(F(atomic_fetch_and)),                  \
+               "wrong old value", 0);                                                                        \
+        expect(F(atomic_fetch_or)(CTX dest, some, right) == low, NAME(F(atomic_fetch_or)),                   \
+               "wrong old value", 0);                                                                        \
         expect(F(atomic_fetch_xor)(CTX dest, low, right) == (low | some), NAME(F(atomic_fetch_xor)),         \
                "wrong old value", 0);                                                                        \
         F(atomic_and)(CTX dest, (T)0xf0, right);                                                             \
         F(atomic_xor)(CTX dest, all, right);                                                                 \
-        F(atomic_fetch_and_nbi)(CTX &old, dest, low, right);                                                 \
+        F(atomic_fetch_and_nbi)(CTX & old, dest, low, right);                                                \
         shmem_quiet();                                                                                       \
         expect(old == (T)(all ^ 0xf0), NAME(F(atomic_fetch_and_nbi)), "wrong old value", 0);                 \
-        F(atomic_fetch_or_nbi)(CTX &old, dest, some, right);                                                 \
+        F(atomic_fetch_or_nbi)(CTX & old, dest, some, right);                                                \
         shmem_quiet();                                                                                       \
         expect(old == 0x0f0f, NAME(F(atomic_fetch_or_nbi)), "wrong old value", 0);                           \
-        F(atomic_fetch_xor_nbi)(CTX &old, dest, all, right);                                                 \
+        F(atomic_fetch_xor_nbi)(CTX & old, dest, all, right);                                                \
         shmem_quiet();                                                                                       \
         expect(old == (low | some), NAME(F(atomic_fetch_xor_nbi)), "wrong old value", 0);                    \
         shmem_barrier_all();                                                                                 \
@@ -496,14 +513,16 @@ static void sized(const struct sized *s)
     }
 
 #define AMO_EXTENDED_TEST(N, T, MIN, MAX, VALUE)                                                             \
-    static void amo_extended_##N(void) AMO_EXTENDED_BODY(PLAIN_##N, NONE, T, MIN, MAX, VALUE)                \
-    static void amo_extended_ctx_##N(void) AMO_EXTENDED_BODY(CTX_##N, DEFAULT, T, MIN, MAX, VALUE)
+    static void amo_extended_##N(void)                                                                       \
+        AMO_EXTENDED_BODY(PLAIN_##N, NONE, T, MIN, MAX, VALUE) static void amo_extended_ctx_##N(void)        \
+            AMO_EXTENDED_BODY(CTX_##N, DEFAULT, T, MIN, MAX, VALUE)
 #define AMO_TEST(N, T, MIN, MAX, VALUE)                                                                      \
-    static void amo_##N(void) AMO_BODY(PLAIN_##N, NONE, T, MIN, MAX)                                         \
-    static void amo_ctx_##N(void) AMO_BODY(CTX_##N, DEFAULT, T, MIN, MAX)
+    static void amo_##N(void) AMO_BODY(PLAIN_##N, NONE, T, MIN, MAX) static void amo_ctx_##N(void)           \
+        AMO_BODY(CTX_##N, DEFAULT, T, MIN, MAX)
 #define AMO_BITWISE_TEST(N, T, MIN, MAX, VALUE)                                                              \
-    static void amo_bitwise_##N(void) AMO_BITWISE_BODY(PLAIN_##N, NONE, T, MIN, MAX)                         \
-    static void amo_bitwise_ctx_##N(void) AMO_BITWISE_BODY(CTX_##N, DEFAULT, T, MIN, MAX)
+    static void amo_bitwise_##N(void)                                                                        \
+        AMO_BITWISE_BODY(PLAIN_##N, NONE, T, MIN, MAX) static void amo_bitwise_ctx_##N(void)                 \
+            AMO_BITWISE_BODY(CTX_##N, DEFAULT, T, MIN, MAX)
 #define AMO_OLD_EXTENDED_TEST(N, T, MIN, MAX, VALUE)                                                         \
     static void amo_old_extended_##N(void) AMO_OLD_EXTENDED_BODY(PLAIN_##N, T, MIN, MAX)
 #define AMO_OLD_TEST(N, T, MIN, MAX, VALUE) static void amo_old_##N(void) AMO_OLD_BODY(PLAIN_##N, T, MIN, MAX)
@@ -516,7 +535,8 @@ FLOAT_DOUBLE(AMO_OLD_EXTENDED_TEST)
 AMO_OLD(AMO_OLD_EXTENDED_TEST)
 AMO_OLD(AMO_OLD_TEST)
 
-/* --------------------------------------------------------------------------------------------------------- waiting */
+/* ---------------------------------------------------------------------------------------------------------
+ * waiting */
 
 /* All comparisons of values at the edges, and a wait for the neighbour. */
 #define WAIT_BODY(F, T, MIN, MAX)                                                                            \
@@ -559,7 +579,8 @@ AMO_OLD(AMO_OLD_TEST)
         size_t indices[5], some, any;                                                                        \
         clear();                                                                                             \
         expect(F(test_any)(ivars, 5, NULL, SHMEM_CMP_NE, 0) == SIZE_MAX, NAME(F(test_any)), "found one", 0); \
-        expect(F(test_some)(ivars, 5, indices, NULL, SHMEM_CMP_NE, 0) == 0, NAME(F(test_some)), "found one", 0); \
+        expect(F(test_some)(ivars, 5, indices, NULL, SHMEM_CMP_NE, 0) == 0, NAME(F(test_some)), "found one", \
+               0);                                                                                           \
         expect(!F(test_all)(ivars, 5, status, SHMEM_CMP_NE, 0), NAME(F(test_all)), "is true", 0);            \
         expect(F(test_any_vector)(ivars, 5, NULL, SHMEM_CMP_EQ, wanted) == SIZE_MAX,                         \
                NAME(F(test_any_vector)), "found one", 0);                                                    \
@@ -575,9 +596,11 @@ AMO_OLD(AMO_OLD_TEST)
         any = F(wait_until_any_vector)(ivars, 5, status, SHMEM_CMP_EQ, wanted);                              \
         expect(any == 1 || any == 3, NAME(F(wait_until_any_vector)), "wrong index", (int)any);               \
         some = F(wait_until_some)(ivars, 5, indices, NULL, SHMEM_CMP_NE, 0);                                 \
-        expect((some == 1 || some == 2) && indices[0] % 2 == 1, NAME(F(wait_until_some)), "wrong", (int)some); \
+        expect((some == 1 || some == 2) && indices[0] % 2 == 1, NAME(F(wait_until_some)), "wrong",           \
+               (int)some);                                                                                   \
         some = F(wait_until_some_vector)(ivars, 5, indices, NULL, SHMEM_CMP_EQ, wanted);                     \
-        expect((some == 1 || some == 2) && indices[0] % 2 == 1, NAME(F(wait_until_some_vector)), "wrong", (int)some); \
+        expect((some == 1 || some == 2) && indices[0] % 2 == 1, NAME(F(wait_until_some_vector)), "wrong",    \
+               (int)some);                                                                                   \
         F(wait_until_all)(ivars, 5, status, SHMEM_CMP_GE, (T)(MAX - 3));                                     \
         expect(ivars[1] == wanted[1] && ivars[3] == wanted[3], NAME(F(wait_until_all)), "too early", 0);     \
         F(wait_until_all_vector)(ivars, 5, status, SHMEM_CMP_EQ, wanted);                                    \
@@ -594,16 +617,19 @@ AMO_OLD(AMO_OLD_TEST)
         expect(some == 2 && indices[0] + indices[1] == 4, NAME(F(test_some_vector)), "wrong", (int)some);    \
         /* Nobody takes part. */                                                                             \
         F(wait_until_all)(ivars, 5, nobody, SHMEM_CMP_EQ, MAX);                                              \
-        expect(F(wait_until_any)(ivars, 0, NULL, SHMEM_CMP_EQ, 0) == SIZE_MAX, NAME(F(wait_until_any)), "empty set", 0); \
-        expect(F(wait_until_some)(ivars, 5, indices, nobody, SHMEM_CMP_EQ, 0) == 0, NAME(F(wait_until_some)), \
+        expect(F(wait_until_any)(ivars, 0, NULL, SHMEM_CMP_EQ, 0) == SIZE_MAX, NAME(F(wait_until_any)),      \
                "empty set", 0);                                                                              \
+        expect(F(wait_until_some)(ivars, 5, indices, nobody, SHMEM_CMP_EQ, 0) == 0,                          \
+               NAME(F(wait_until_some)), "empty set", 0);                                                    \
         expect(F(test_all)(ivars, 5, nobody, SHMEM_CMP_EQ, MAX) == 1, NAME(F(test_all)), "empty set", 0);    \
-        expect(F(test_any)(ivars, 5, nobody, SHMEM_CMP_EQ, 0) == SIZE_MAX, NAME(F(test_any)), "empty set", 0); \
+        expect(F(test_any)(ivars, 5, nobody, SHMEM_CMP_EQ, 0) == SIZE_MAX, NAME(F(test_any)), "empty set",   \
+               0);                                                                                           \
     }
 
 #define WAIT_TEST(N, T, MIN, MAX, VALUE) static void wait_##N(void) WAIT_BODY(PLAIN_##N, T, MIN, MAX)
 #define WAIT_OLD_TEST(N, T, MIN, MAX, VALUE) static void wait_old_##N(void) WAIT_OLD_BODY(PLAIN_##N, T)
-#define WAIT_MANY_TEST(N, T, MIN, MAX, VALUE) static void wait_many_##N(void) WAIT_MANY_BODY(PLAIN_##N, T, MIN, MAX)
+#define WAIT_MANY_TEST(N, T, MIN, MAX, VALUE)                                                                \
+    static void wait_many_##N(void) WAIT_MANY_BODY(PLAIN_##N, T, MIN, MAX)
 #define WAIT_EXTRA(X)                                                                                        \
     X(short, short, SHRT_MIN, SHRT_MAX, INTEGER)                                                             \
     X(ushort, unsigned short, 0, USHRT_MAX, INTEGER)
@@ -614,7 +640,8 @@ WAIT_EXTRA(WAIT_TEST)
 WAIT_OLD(WAIT_OLD_TEST)
 AMO(WAIT_MANY_TEST)
 
-/* ----------------------------------------------------------------------------------------------------- collectives */
+/* -----------------------------------------------------------------------------------------------------
+ * collectives */
 
 #define COLLECT_BODY(F, T, MIN, MAX, VALUE)                                                                  \
     {                                                                                                        \
@@ -625,7 +652,8 @@ AMO(WAIT_MANY_TEST)
         for (int root = 0; root < n; root++) {                                                               \
             memset(dest, 0, sizeof(T) * MANY);                                                               \
             shmem_sync_all();                                                                                \
-            expect(F(broadcast)(SHMEM_TEAM_WORLD, dest, source, MANY, root) == 0, NAME(F(broadcast)), "failed", root); \
+            expect(F(broadcast)(SHMEM_TEAM_WORLD, dest, source, MANY, root) == 0, NAME(F(broadcast)),        \
+                   "failed", root);                                                                          \
             for (int i = 0; i < MANY; i++)                                                                   \
                 expect(dest[i] == VALUE(T, MIN, MAX, root, i), NAME(F(broadcast)), "wrong element", i);      \
             shmem_sync_all();                                                                                \
@@ -634,7 +662,8 @@ AMO(WAIT_MANY_TEST)
         shmem_sync_all();                                                                                    \
         expect(F(fcollect)(SHMEM_TEAM_WORLD, dest, source, MANY) == 0, NAME(F(fcollect)), "failed", 0);      \
         for (int i = 0; i < MANY * n; i++)                                                                   \
-            expect(dest[i] == VALUE(T, MIN, MAX, i / MANY, i % MANY), NAME(F(fcollect)), "wrong element", i); \
+            expect(dest[i] == VALUE(T, MIN, MAX, i / MANY, i % MANY), NAME(F(fcollect)), "wrong element",    \
+                   i);                                                                                       \
     }
 
 /* Element i of PE pe. (T)(pe - 1) is -1 on PE 0, which is the largest number of an unsigned type. */
@@ -647,7 +676,8 @@ AMO(WAIT_MANY_TEST)
 #define SUMMAND(T, MIN, MAX, pe, i)                                                                          \
     ((T)((i) % 3 == 0 ? (T)((pe) == n - 1 ? MAX : 0) : (i) % 3 == 1 ? (T)((pe) - (i)) : (T)((pe)*10 + 1)))
 #define FACTOR(T, MIN, MAX, pe, i) ((T)((i) % 2 ? (pe)-2 : (pe) + 1))
-#define BITS(T, MIN, MAX, pe, i) ((T)((unsigned long long)MAX ^ (1ull << (((pe) + (i)) % (int)(8 * sizeof(T))))))
+#define BITS(T, MIN, MAX, pe, i)                                                                             \
+    ((T)((unsigned long long)MAX ^ (1ull << (((pe) + (i)) % (int)(8 * sizeof(T))))))
 #define ROOTED(T, MIN, MAX, pe, i) (((T)(pe) + (T)0.5) * (T)((i) + 1))
 #define COMPLEX(T, MIN, MAX, pe, i) ((T)((pe) + 1) + (T)((i) % 7) * (T)(__extension__ 1.0i))
 
@@ -681,7 +711,8 @@ AMO(WAIT_MANY_TEST)
         }                                                                                                    \
     }
 
-#define COLLECT_TEST(N, T, MIN, MAX, VALUE) static void collect_##N(void) COLLECT_BODY(PLAIN_##N, T, MIN, MAX, VALUE)
+#define COLLECT_TEST(N, T, MIN, MAX, VALUE)                                                                  \
+    static void collect_##N(void) COLLECT_BODY(PLAIN_##N, T, MIN, MAX, VALUE)
 #define REDUCE_ORDER_TEST(N, T, MIN, MAX, VALUE)                                                             \
     static void reduce_order_##N(void)                                                                       \
     {                                                                                                        \
@@ -733,12 +764,14 @@ static void collect_mem(void)
     for (int i = 0; i < MANY * n; i++)
         expect(element_is(dest, i, 1, i / MANY, i % MANY), "shmem_fcollectmem", "wrong byte", i);
     shmem_sync_all();
-    expect(shmem_broadcastmem(SHMEM_TEAM_WORLD, dest, source, MANY, n - 1) == 0, "shmem_broadcastmem", "failed", 0);
+    expect(shmem_broadcastmem(SHMEM_TEAM_WORLD, dest, source, MANY, n - 1) == 0, "shmem_broadcastmem",
+           "failed", 0);
     for (int i = 0; i < MANY; i++)
         expect(element_is(dest, i, 1, n - 1, i), "shmem_broadcastmem", "wrong byte", i);
 }
 
-/* ---------------------------------------------------------------------------------------------------- without types */
+/* ----------------------------------------------------------------------------------------------------
+ * without types */
 
 static void signal_words(void)
 {
@@ -753,7 +786,8 @@ static void signal_words(void)
     expect(shmem_signal_fetch(signals) == UINT64_MAX, "shmem_signal_set", "wrong value", 0);
     clear();
     shmem_put64_signal(heap, heap, 0, signals, 5, SHMEM_SIGNAL_SET, right);
-    expect(shmem_signal_wait_until(signals, SHMEM_CMP_EQ, 5) == 5, "shmem_put64_signal", "no signal without data", 0);
+    expect(shmem_signal_wait_until(signals, SHMEM_CMP_EQ, 5) == 5, "shmem_put64_signal",
+           "no signal without data", 0);
 }
 
 static void long_waits(void)
@@ -796,16 +830,21 @@ static void teams(void)
     expect(shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1, "shmem_team_my_pe", "there is no such team", 0);
     expect(shmem_team_n_pes(SHMEM_TEAM_INVALID) == -1, "shmem_team_n_pes", "there is no such team", 0);
     const int in_shared = shmem_team_my_pe(SHMEM_TEAM_SHARED);
-    expect(in_shared >= 0 && in_shared < shmem_team_n_pes(SHMEM_TEAM_SHARED), "shmem_team_my_pe", "wrong number", 1);
-    expect(shmem_team_translate_pe(SHMEM_TEAM_SHARED, in_shared, SHMEM_TEAM_WORLD) == me, "shmem_team_translate_pe",
-           "wrong number", 0);
-    expect(shmem_team_translate_pe(SHMEM_TEAM_WORLD, n, SHMEM_TEAM_SHARED) == -1, "shmem_team_translate_pe", "no such PE", n);
-    expect(shmem_team_translate_pe(SHMEM_TEAM_INVALID, 0, SHMEM_TEAM_WORLD) == -1, "shmem_team_translate_pe", "no such team", 0);
-    expect(shmem_team_get_config(SHMEM_TEAM_WORLD, SHMEM_TEAM_NUM_CONTEXTS, &config) == 0 && config.num_contexts >= 0,
+    expect(in_shared >= 0 && in_shared < shmem_team_n_pes(SHMEM_TEAM_SHARED), "shmem_team_my_pe",
+           "wrong number", 1);
+    expect(shmem_team_translate_pe(SHMEM_TEAM_SHARED, in_shared, SHMEM_TEAM_WORLD) == me,
+           "shmem_team_translate_pe", "wrong number", 0);
+    expect(shmem_team_translate_pe(SHMEM_TEAM_WORLD, n, SHMEM_TEAM_SHARED) == -1, "shmem_team_translate_pe",
+           "no such PE", n);
+    expect(shmem_team_translate_pe(SHMEM_TEAM_INVALID, 0, SHMEM_TEAM_WORLD) == -1, "shmem_team_translate_pe",
+           "no such team", 0);
+    expect(shmem_team_get_config(SHMEM_TEAM_WORLD, SHMEM_TEAM_NUM_CONTEXTS, &config) == 0 &&
+               config.num_contexts >= 0,
            "shmem_team_get_config", "failed", 0);
     expect(shmem_team_get_config(SHMEM_TEAM_WORLD, 0, NULL) == 0, "shmem_team_get_config", "failed", 1);
     config.num_contexts = -7;
-    expect(shmem_team_get_config(SHMEM_TEAM_INVALID, SHMEM_TEAM_NUM_CONTEXTS, &config) != 0 && config.num_contexts == -7,
+    expect(shmem_team_get_config(SHMEM_TEAM_INVALID, SHMEM_TEAM_NUM_CONTEXTS, &config) != 0 &&
+               config.num_contexts == -7,
            "shmem_team_get_config", "there is no such team", 2);
     expect(shmem_team_sync(SHMEM_TEAM_WORLD) == 0, "shmem_team_sync", "failed", 0);
     expect(shmem_sync(SHMEM_TEAM_SHARED) == 0, "shmem_sync", "failed", 0);
@@ -815,8 +854,10 @@ static void addresses(void)
 {
     long *word = (long *)(void *)heap;
     clear();
-    expect(shmem_pe_accessible(right) && !shmem_pe_accessible(n) && !shmem_pe_accessible(-1), "shmem_pe_accessible", "wrong", 0);
-    expect(shmem_addr_accessible(word, right) && !shmem_addr_accessible(&word, right) && !shmem_addr_accessible(word, n),
+    expect(shmem_pe_accessible(right) && !shmem_pe_accessible(n) && !shmem_pe_accessible(-1),
+           "shmem_pe_accessible", "wrong", 0);
+    expect(shmem_addr_accessible(word, right) && !shmem_addr_accessible(&word, right) &&
+               !shmem_addr_accessible(word, n),
            "shmem_addr_accessible", "wrong", 0);
     expect(shmem_ptr(&word, right) == NULL, "shmem_ptr", "a stack object is not symmetric", 0);
     long *his = shmem_ptr(word, right);
@@ -858,7 +899,8 @@ static void about(void)
     shmem_info_get_name(name);
     expect(strcmp(name, SHMEM_VENDOR_STRING) == 0, "shmem_info_get_name", "wrong name", 0);
     shmem_query_thread(&level);
-    expect(level >= SHMEM_THREAD_SINGLE && level <= SHMEM_THREAD_MULTIPLE, "shmem_query_thread", "no level", level);
+    expect(level >= SHMEM_THREAD_SINGLE && level <= SHMEM_THREAD_MULTIPLE, "shmem_query_thread", "no level",
+           level);
     shmem_query_initialized(&initialized);
     expect(initialized == 1, "shmem_query_initialized", "is false", 0);
     expect(shmem_my_pe() == me && shmem_n_pes() == n, "shmem_my_pe", "changed", 0);
