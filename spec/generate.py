@@ -352,10 +352,14 @@ def shmem_h(table):
             f"// OpenSHMEM {major}.{minor}: processes that read and write each other's memory.",
             f"// {NOTICE}",
             "//",
-            "// A PE is a process of the job. A symmetric address is one on the symmetric heap (shmem_malloc) or of a global or",
-            "// static variable of a program linked by oshcc; it names this PE's copy, and to a function that also takes a pe,",
-            "// that PE's copy. TYPE stands for the names in the functions below it, SIZE for 8, 16, 32, 64, 128 bits.",
-            "// Extensions are in shmemx.h, the pshmem_ names for profilers in pshmem.h.",
+            *wrap(
+                "A PE is a process of the job. A symmetric address is one on the symmetric heap (shmem_malloc) or of a "
+                "global or static variable of a program linked by oshcc; it names this PE's copy, and to a function that "
+                "also takes a pe, that PE's copy. TYPE stands for the names in the functions below it, SIZE for 8, 16, "
+                "32, 64, 128 bits. Extensions are in shmemx.h, the pshmem_ names for profilers in pshmem.h.",
+                "// ",
+                "// ",
+            ),
             UNFORMATTED,
             "#ifndef SHMEM_H",
             "#define SHMEM_H",
