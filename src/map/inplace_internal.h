@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's parts, for the files inplace*.c alone.
+//
+//   inplace.c         the interface: create, register, deregister
+//   inplace_survey.c  what the memory is, and whether it may be moved
+//   inplace_move.c    runs of pages into the files and back
+//   inplace_fork.c    what a forked child gets
+//   inplace_static.c  static data, before main
+#ifndef SHMEMI_MAP_INPLACE_INTERNAL_H
+#define SHMEMI_MAP_INPLACE_INTERNAL_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "map/guard.h"
+#include "map/inplace.h"
+#include "map/maps.h"
+#include "map/pages.h"
+
+/* Addresses of user memory, and how often the same page can come back under another file offset. */
+#if defined(__x86_64__)
+enum { SHMEMI_ADDRESS_BITS = 47 };
+#else
+enum { SHMEMI_ADDRESS_BITS = 48 };
+#endif
+#define SHMEMI_EPOCH_STRIDE (UINT64_C(1) << SHMEMI_ADDRESS_BITS)
+#define SHMEMI_FILE_SIZE (UINT64_C(1) << 62)
+#define SHMEMI_EPOCHS ((unsigned)(SHMEMI_FILE_SIZE / SHMEMI_EPOCH_STRIDE))
+
+struct shmemi_fork_run {
+    uint64_t address, length, offset;
+    int protection;
+};
+
+/* The kernel's struct sigaction. */
+struct shmemi_kernel_action {
+    uintptr_t handler;
+    unsigned long flags;
+    uintptr_t restorer;
+    uint64_t mask;
+};
+
+/* What the fork handlers hand to each other. In memory of its own, like the engine: all other memory of the
+   process may be among what the child still has to copy. */
+struct shmemi_fork_plan {
+    struct shmemi_fork_run *runs;
+    size_t count, capacity;
+    int file;    /* the mixed one */
+    int done[2]; /* pipe: the child has copied, or is dead */
+    pid_t parent;
+    bool active;                            /* the child has something to copy */
+    bool completed;                         /* and has copied it */
+    struct shmemi_kernel_action old_action; /* of SIGSEGV */
+    uint64_t old_mask;                      /* of the forking thread */
+};
+
+/* Its memory comes from mmap. */
+struct shmemi_inplace {
+    pthread_mutex_t lock; /* held by register, deregister, create's and destroy's changes, and across fork;
+                             protects all below */
+    pid_t owner; /* set once; differs from getpid() in a forked child, where nothing works any more */
+    struct shmemi_inplace_config config;
+    size_t page;                  /* bytes */
+    uint64_t flip;                /* parking place of an address: address ^ flip */
+    int files[SHMEMI_PAGE_KINDS]; /* -1 until first used */
+    dev_t device;                 /* of both files */
+    ino_t inodes[SHMEMI_PAGE_KINDS];
+    struct shmemi_guard_file guard;
+    struct shmemi_maps maps;
+    size_t mixed;          /* pages that a child has to copy */
+    uintptr_t main_thread; /* an address in the main thread's control block, 0 if unknown */
+    struct shmemi_fork_plan plan;
+    struct shmemi_pages pages;
+};
+
+/* Pages [first, last) of one mapping and one kind, none of them moved. */
+struct shmemi_run {
+    uint64_t first, last;
+    enum shmemi_page_kind kind;
+    int protection;
+    bool anonymous; /* else a private mapping of a file, which no userfaultfd guards */
+};
+
+/* Makes a memfd of the kind's size: its descriptor, or a negative errno with its text. */
+int shmemi_inplace_make_file(enum shmemi_page_kind kind);
+
+/* Makes sure that the file exists: 0 or a negative errno. */
+int shmemi_inplace_need_file(struct shmemi_inplace *engine, enum shmemi_page_kind kind);
+
+/* Room for [offset, offset + bytes): 0, or a negative errno with its text and nothing taken. */
+int shmemi_inplace_take_room(struct shmemi_inplace *engine, int file, uint64_t offset, size_t bytes);
+
+/* survey: every page of [low, high) is ours already or may be moved: 0, or the negative errno and its text.
+   Pages that the table calls moved but that were unmapped or replaced since are forgotten. */
+int shmemi_inplace_survey(struct shmemi_inplace *engine, uint64_t low, uint64_t high);
+
+/* Which of our files it maps; SHMEMI_PAGE_KINDS if none. */
+enum shmemi_page_kind shmemi_inplace_kind_of(const struct shmemi_inplace *engine,
+                                             const struct shmemi_map *map);
+
+/* Is this mapping one of our files at the offset that belongs to the page at its start? */
+bool shmemi_inplace_is_ours(const struct shmemi_inplace *engine, const struct shmemi_map *map);
+
+/* The moved pages among [first, last) are mapped from our file no more: forget them, drop their data unless
+   somebody has moved the mapping elsewhere, and never use those offsets again. */
+void shmemi_inplace_forget(struct shmemi_inplace *engine, uint64_t first, uint64_t last);
+
+/* An address in the control block of a thread, which the C library keeps at the top of its stack; 0 if
+ * unknown. */
+uintptr_t shmemi_inplace_control_block(pid_t thread);
+
+uint64_t shmemi_inplace_offset(const struct shmemi_inplace *engine, uint64_t number,
+                               const struct shmemi_page *page);
+
+/* move: brings the run into its file. On failure pages that were moved already stay moved, with count 0.
+   *guard_out is lowered to what held for this run. */
+int shmemi_inplace_bring_in(struct shmemi_inplace *engine, const struct shmemi_run *run,
+                            enum shmemi_guard *guard_out);
+
+/* move: gives back those pages of [first, last) that are moved and have count 0. */
+int shmemi_inplace_give_back(struct shmemi_inplace *engine, uint64_t first, uint64_t last);
+
+/* fork: the handlers serve this engine from now on; -EBUSY if they serve another. */
+int shmemi_inplace_fork_serve(struct shmemi_inplace *engine);
+void shmemi_inplace_fork_leave(struct shmemi_inplace *engine);
+
+#endif

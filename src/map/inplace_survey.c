@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the memory is that somebody wants to register, and whether it may be moved.
+#include "map/inplace_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "map/raw.h"
+
+#define REMEDY "allocate it with shmem.empty (Python) or shmemx_malloc (C)"
+
+static bool is_file(const struct shmemi_inplace *engine, const struct shmemi_map *map, ino_t inode)
+{
+    return map->shared && map->inode == inode && map->major == major(engine->device) &&
+           map->minor == minor(engine->device);
+}
+
+enum shmemi_page_kind shmemi_inplace_kind_of(const struct shmemi_inplace *engine,
+                                             const struct shmemi_map *map)
+{
+    enum shmemi_page_kind kind = SHMEMI_PAGES_WHOLE;
+    while (kind < SHMEMI_PAGE_KINDS &&
+           !(engine->files[kind] >= 0 && is_file(engine, map, engine->inodes[kind])))
+        kind++;
+    return kind;
+}
+
+bool shmemi_inplace_is_ours(const struct shmemi_inplace *engine, const struct shmemi_map *map)
+{
+    return shmemi_inplace_kind_of(engine, map) < SHMEMI_PAGE_KINDS &&
+           map->offset % SHMEMI_EPOCH_STRIDE == map->start;
+}
+
+/* Refuses [low, high) because of a mapping in it. */
+static int refuse(int rc, const struct shmemi_map *map, const char *why)
+{
+    return shmemi_fail(rc, "%#llx-%#llx%s%s %s; " REMEDY, (unsigned long long)map->start,
+                       (unsigned long long)map->end, *map->name ? " " : "", map->name, why);
+}
+
+/* ---- stacks ---- */
+
+static bool overlap(uint64_t low, uint64_t high, uint64_t from, uint64_t to)
+{
+    return low < to && from < high;
+}
+
+/* This thread's stack: from the frame we are in down a little, and up as far as the C library knows. Asked
+   only when the mapping holds both the stack and the object, for it reads and allocates. */
+static bool in_own_stack(const struct shmemi_map *map, uint64_t low, uint64_t high)
+{
+    uint64_t here = (uintptr_t)__builtin_frame_address(0);
+    const uint64_t near =
+        16384; /* what this library's own calls may use, whatever stack this is (a coroutine's) */
+    if (overlap(low, high, here - near, here + near))
+        return true;
+    if (here < map->start || here >= map->end)
+        return false;
+    pthread_attr_t attributes;
+    void *base;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return true;
+    bool inside = pthread_attr_getstack(&attributes, &base, &size) != 0 ||
+                  overlap(low, high, (uintptr_t)base, (uintptr_t)base + size);
+    pthread_attr_destroy(&attributes);
+    return inside;
+}
+
+uintptr_t shmemi_inplace_control_block(pid_t thread)
+{
+    void *head;
+    size_t size;
+    return syscall(SYS_get_robust_list, thread, &head, &size) == 0 ? (uintptr_t)head : 0;
+}
+
+/* Another thread's stack, as well as one can tell: its mapping begins where the stack does (a guard page
+   comes before) and holds the control block. A stack of unusual size above other memory may be missed, or
+   memory next to one refused. */
+static bool in_other_stack(const struct shmemi_map *map, uint64_t low, uint64_t high)
+{
+    static const uint64_t usual = UINT64_C(8) << 20;
+    DIR *threads = opendir("/proc/self/task");
+    if (!threads)
+        return false;
+    bool inside = false;
+    struct dirent *entry;
+    while (!inside && (entry = readdir(threads))) {
+        pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+        uint64_t block = thread > 0 && thread != getpid() ? shmemi_inplace_control_block(thread) : 0;
+        if (block < map->start || block >= map->end)
+            continue;
+        uint64_t bottom = block - map->start > usual ? block - usual : map->start;
+        inside = overlap(low, high, bottom, block + 4096);
+    }
+    closedir(threads);
+    return inside;
+}
+
+/* Control blocks of this thread and of the main one, which has no stack mapping to be found by: the kernel
+   itself writes there (restartable sequences), also for the thread that is to bring the page back. */
+static bool holds_control_block(const struct shmemi_inplace *engine, uint64_t low, uint64_t high)
+{
+    const uint64_t near = 4096;
+    uint64_t own = shmemi_thread_pointer(), main_thread = engine->main_thread;
+    return overlap(low, high, own - near, own + near) ||
+           (main_thread && overlap(low, high, main_thread - near, main_thread + near));
+}
+
+static int check_stacks(const struct shmemi_inplace *engine, const struct shmemi_map *map, uint64_t low,
+                        uint64_t high)
+{
+    if (!strncmp(map->name, "[stack", 6) || in_own_stack(map, low, high))
+        return refuse(-EINVAL, map, "is this thread's stack");
+    if (holds_control_block(engine, low, high))
+        return refuse(-EINVAL, map,
+                      "holds a thread's control block and thread-local variables on the same page");
+    if (strcmp(map->name, "[heap]") != 0 && in_other_stack(map, low, high))
+        return refuse(-EINVAL, map, "is another thread's stack");
+    return 0;
+}
+
+/* ---- files ---- */
+
+/* Does "VmFlags:" of the mapping that starts there name one of the two-letter flags? */
+static bool has_flag(uint64_t start, const char *const flags[])
+{
+    FILE *smaps = fopen("/proc/self/smaps", "re");
+    if (!smaps)
+        return false;
+    char line[512];
+    bool inside = false, found = false;
+    while (fgets(line, sizeof line, smaps)) {
+        unsigned long long from;
+        char dash;
+        if (sscanf(line, "%llx%c", &from, &dash) == 2 && dash == '-')
+            inside = from == start;
+        else if (inside && !strncmp(line, "VmFlags:", 8)) {
+            for (; *flags && !found; flags++)
+                found = strstr(line, *flags) != NULL;
+            break;
+        }
+    }
+    fclose(smaps);
+    return found;
+}
+
+static int check_private_file(const struct shmemi_map *map)
+{
+    static const char *const device[] = {" io", " pf", NULL};
+    static const char *const huge[] = {" ht", NULL};
+    if (has_flag(map->start, huge))
+        return refuse(-EINVAL, map, "is made of huge pages (hugetlbfs), which cannot be moved");
+    if (has_flag(map->start, device))
+        return refuse(-EINVAL, map, "is device memory");
+    return 0;
+}
+
+static int check_shared(const struct shmemi_map *map)
+{
+    if (!strncmp(map->name, "/dev/", 5) && strncmp(map->name, "/dev/shm/", 9) != 0 &&
+        strncmp(map->name, "/dev/zero", 9) != 0)
+        return refuse(-EINVAL, map, "is device memory");
+    return refuse(-EEXIST, map, "is shared by another mapping already, and shared memory is never moved");
+}
+
+/* ---- all of it ---- */
+
+static int check_foreign(const struct shmemi_inplace *engine, const struct shmemi_map *map, uint64_t low,
+                         uint64_t high)
+{
+    if (!(map->protection & PROT_WRITE) || !(map->protection & PROT_READ))
+        return refuse(-EACCES, map, "is not writable");
+    if (map->shared)
+        return check_shared(map);
+    if (map->inode != 0) {
+        int rc = check_private_file(map);
+        if (rc < 0)
+            return rc;
+    }
+    return check_stacks(engine, map, low, high);
+}
+
+/* Our own file: every page must be known at just that offset. */
+static int check_own(struct shmemi_inplace *engine, enum shmemi_page_kind kind, const struct shmemi_map *map,
+                     uint64_t low, uint64_t high)
+{
+    if (!(map->protection & PROT_WRITE) || !(map->protection & PROT_READ))
+        return refuse(-EACCES, map, "is not writable");
+    for (uint64_t at = low; at < high; at += engine->page) {
+        const struct shmemi_page *page = shmemi_pages_at(&engine->pages, at / engine->page);
+        bool known =
+            page && page->flags & SHMEMI_PAGE_MOVED &&
+            (page->flags & SHMEMI_PAGE_MIXED ? SHMEMI_PAGES_MIXED : SHMEMI_PAGES_WHOLE) == kind &&
+            shmemi_inplace_offset(engine, at / engine->page, page) == map->offset + (at - map->start);
+        if (!known)
+            return refuse(-EINVAL, map, "was moved or resized (mremap) while it was registered");
+    }
+    return 0;
+}
+
+int shmemi_inplace_survey(struct shmemi_inplace *engine, uint64_t low, uint64_t high)
+{
+    shmemi_maps_rewind(&engine->maps);
+    for (uint64_t at = low; at < high;) {
+        struct shmemi_map map;
+        int rc = shmemi_maps_find(&engine->maps, at, &map);
+        if (rc < 0)
+            return rc;
+        if (rc == 0 || map.start > at)
+            return shmemi_fail(-EFAULT, "nothing is mapped at %#llx", (unsigned long long)at);
+        uint64_t end = map.end < high ? map.end : high;
+        enum shmemi_page_kind kind = shmemi_inplace_kind_of(engine, &map);
+        rc = kind < SHMEMI_PAGE_KINDS ? check_own(engine, kind, &map, at, end)
+                                      : check_foreign(engine, &map, at, end);
+        if (rc < 0)
+            return rc;
+        if (kind ==
+            SHMEMI_PAGE_KINDS) /* the table may know moved pages here that were freed while registered */
+            shmemi_inplace_forget(engine, at / engine->page, end / engine->page);
+        at = end;
+    }
+    return 0;
+}
