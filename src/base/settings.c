@@ -33,7 +33,8 @@ int shmemi_parse_size(const char *name, const char *text, size_t *out)
         value = ldexp(value, 10 * (int)(at - suffixes + 1));
     if (value >= 0x1p62)
         return shmemi_fail(-EINVAL, "%s is '%s', which is more than an address space", name, text);
-    *out = (size_t)ceil(value);
+    size_t whole = (size_t)value;
+    *out = whole + (value > (double)whole);
     return 0;
 }
 

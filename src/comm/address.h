@@ -20,7 +20,7 @@ static inline void *shmemi_remote(const char *fn, const void *address, size_t by
     const struct shmemi_job *job = shmemi_current;
     if (shmemi_likely((unsigned)pe < (unsigned)job->n)) {
         size_t offset = (uintptr_t)address - (uintptr_t)job->heap;
-        if (shmemi_likely(offset < job->heap_size && bytes <= job->heap_size - offset))
+        if (shmemi_likely(offset < job->heap_used && bytes <= job->heap_used - offset))
             return job->window + (size_t)pe * job->stride + offset;
     }
     return shmemi_remote_slow(fn, address, bytes, pe);

@@ -51,17 +51,17 @@ static int arrive_flat(struct shmemi_publish *own, uint64_t round)
     atomic_exchange_explicit(&own->round, round, memory_order_seq_cst);
     for (int pe = 0; pe < job->n; pe++) {
         struct shmemi_slot *slot = &job->slots[pe];
-        if (shmemi_unlikely(atomic_load_explicit(&slot->sleepers, memory_order_seq_cst)) && pe != job->me) {
-            atomic_fetch_add_explicit(&slot->wake, 1, memory_order_seq_cst);
-            shmemi_futex_wake(&slot->wake, INT_MAX);
+        if (shmemi_unlikely(atomic_load_explicit(&slot->arrival_sleepers, memory_order_seq_cst)) && pe != job->me) {
+            atomic_fetch_add_explicit(&slot->arrival_wake, 1, memory_order_seq_cst);
+            shmemi_futex_wake(&slot->arrival_wake, INT_MAX);
         }
     }
     struct arrival a = {.round = round};
     struct shmemi_slot *me = &job->slots[job->me];
     struct shmemi_await wait = {.done = everybody_published,
                                 .argument = &a,
-                                .word = &me->wake,
-                                .sleepers = &me->sleepers,
+                                .word = &me->arrival_wake,
+                                .sleepers = &me->arrival_sleepers,
                                 .pe = -1,
                                 .all_needed = true,
                                 .deadline = SHMEMI_NO_DEADLINE};

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -52,6 +53,13 @@ void shmemi_answer(void *context, int socket)
     }
     if (m.type == SHMEMI_MESSAGE_FD)
         give_descriptor(socket, m.value);
+    if (m.type == SHMEMI_MESSAGE_PIECES && job->parts->more_pieces) {
+        struct shmemi_message reply = message(SHMEMI_MESSAGE_PIECES);
+        job->parts->more_pieces(job, m.value, (uint32_t)m.rank, &reply);
+        shmemi_wire_send(socket, &reply, sizeof reply, NULL, 0, shmemi_now() + ANSWER_WITHIN);
+    }
+    if (m.type == SHMEMI_MESSAGE_WHO)
+        shmemi_wire_send(socket, &m, sizeof m, NULL, 0, shmemi_now() + ANSWER_WITHIN);
     if (m.type == SHMEMI_MESSAGE_HELLO) { /* somebody with a number that is taken, after the job has started */
         struct shmemi_message no = message(SHMEMI_MESSAGE_REFUSED);
         no.rank = -EEXIST;
@@ -61,30 +69,70 @@ void shmemi_answer(void *context, int socket)
     }
 }
 
-int shmemi_ask_fd(int pe, enum shmemi_descriptor which, struct shmemi_fd_answer *out)
+/* Sends the question to PE pe and receives the answer into *m. */
+static int ask(int pe, struct shmemi_message *m, int *fd, unsigned *fds, struct ucred *who)
 {
     const struct shmemi_job *job = shmemi_current;
-    struct shmemi_message m = message(SHMEMI_MESSAGE_FD);
-    int socket = -1, fd = -1;
-    unsigned got = 0;
-    m.value = which;
+    int socket = -1;
+    socklen_t length = sizeof *who;
+    uint32_t type = m->type;
     int rc = shmemi_wire_connect(job->parts->identity.name, pe, &socket);
     if (rc == -ECONNREFUSED)
         return shmemi_fail(-EOWNERDEAD, "PE %d (pid %d) has left the job or died", pe, (int)job->slots[pe].member.pid);
     if (rc < 0)
         return rc;
     int64_t deadline = shmemi_deadline(ASK_WITHIN);
-    rc = shmemi_wire_send(socket, &m, sizeof m, NULL, 0, deadline);
+    rc = shmemi_wire_send(socket, m, sizeof *m, NULL, 0, deadline);
     if (rc == 0)
-        rc = shmemi_wire_receive(socket, &m, sizeof m, &fd, 1, &got, deadline);
+        rc = shmemi_wire_receive(socket, m, sizeof *m, fd, fd ? 1 : 0, fds, deadline);
+    if (rc == 0 && who && getsockopt(socket, SOL_SOCKET, SO_PEERCRED, who, &length) < 0)
+        rc = shmemi_fail_errno("asking who PE %d is", pe);
     close(socket);
-    if (rc < 0)
-        return shmemi_fail_in(rc, "asking PE %d for its memory", pe);
-    if (m.magic != SHMEMI_MESSAGE_MAGIC || m.type != SHMEMI_MESSAGE_FD || got != 1) {
-        if (got)
-            close(fd);
-        return shmemi_fail(-ENOENT, "PE %d has no such memory to share", pe);
+    if (rc == 0 && (m->magic != SHMEMI_MESSAGE_MAGIC || m->type != type))
+        rc = shmemi_fail(-EPROTO, "an answer that this build does not understand");
+    return rc < 0 ? shmemi_fail_in(rc, "asking PE %d about its memory", pe) : 0;
+}
+
+int shmemi_ask_fd(int pe, enum shmemi_descriptor which, struct shmemi_fd_answer *out)
+{
+    struct shmemi_message m = message(SHMEMI_MESSAGE_FD);
+    int fd = -1;
+    unsigned got = 0;
+    m.value = which;
+    int rc = ask(pe, &m, &fd, &got, NULL);
+    if (rc == 0 && got == 1) {
+        *out = (struct shmemi_fd_answer){.fd = fd, .static_offset = m.value, .static_bytes = m.heap_size};
+        return 0;
     }
-    *out = (struct shmemi_fd_answer){.fd = fd, .static_offset = m.value, .static_bytes = m.heap_size};
+    if (got)
+        close(fd);
+    return rc < 0 ? rc : shmemi_fail(-ENOENT, "PE %d has no such memory to share", pe);
+}
+
+int shmemi_ask_pieces(int pe, uint64_t number, uint32_t first, uint32_t count, struct shmemi_piece *out)
+{
+    for (uint32_t have = 0; have < count;) {
+        struct shmemi_message m = message(SHMEMI_MESSAGE_PIECES);
+        unsigned none = 0;
+        m.value = number;
+        m.rank = (int32_t)(first + have);
+        int rc = ask(pe, &m, NULL, &none, NULL);
+        if (rc < 0)
+            return rc;
+        if (m.count < 1 || (uint32_t)m.count > count - have || (size_t)m.count * sizeof *out > sizeof m.text)
+            return shmemi_fail(-ENOENT, "region %llu of PE %d was deregistered", (unsigned long long)number, pe);
+        memcpy(out + have, m.text, (size_t)m.count * sizeof *out);
+        have += (uint32_t)m.count;
+    }
     return 0;
+}
+
+int shmemi_ask_pid(int pe, int *out)
+{
+    struct shmemi_message m = message(SHMEMI_MESSAGE_WHO);
+    struct ucred who = {0};
+    unsigned none = 0;
+    int rc = ask(pe, &m, NULL, &none, &who);
+    *out = who.pid;
+    return rc;
 }

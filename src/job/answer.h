@@ -18,4 +18,11 @@ struct shmemi_fd_answer {
 };
 int shmemi_ask_fd(int pe, enum shmemi_descriptor which, struct shmemi_fd_answer *out);
 
+/* Asks for `count` pieces of PE pe's region, from the first-th on. -ENOENT when there is no such region any more. */
+struct shmemi_piece;
+int shmemi_ask_pieces(int pe, uint64_t number, uint32_t first, uint32_t count, struct shmemi_piece *out);
+
+/* The process id of PE pe in this process's PID namespace (0 if it cannot be seen from here). */
+int shmemi_ask_pid(int pe, int *out);
+
 #endif

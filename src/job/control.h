@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "map/inplace.h"
 #include "map/member.h"
 
 #define SHMEMI_CONTROL_MAGIC 0x31626f6a6d656873u /* "shmemjob1", as far as it fits */
@@ -30,20 +31,50 @@ struct shmemi_slot {
     _Alignas(SHMEMI_LINE) _Atomic uint32_t sleepers;
     _Atomic uint32_t wake;
 
+    /* The same for threads that wait for others to arrive in a collective: puts need not wake those. */
+    _Alignas(SHMEMI_LINE) _Atomic uint32_t arrival_sleepers;
+    _Atomic uint32_t arrival_wake;
+
     /* Arrival in collectives, rounds taking turns. A PE overwrites turn t of round k in round k + 2 only after it has
        seen everybody in round k + 1, and whoever is there has read round k. */
     struct shmemi_publish publish[2];
 
-    /* A PE that waits in a region says in which; a put without a target region claims it. See regions.c. */
-    _Alignas(SHMEMI_LINE) _Atomic uint64_t offer;   /* generation << 32 | region index + 1, or generation << 32 when none */
-    _Atomic uint32_t tickets, serving;              /* puts in line, by number */
-    _Atomic uint32_t line_word;                     /* slept on by those in line and by the waiting PE; +1 a change */
-    _Atomic uint32_t putting_to;                    /* PE + 1 that this PE stands in line for; 0 for none */
+    /* Puts to whatever region this PE waits in: comm/rendezvous.c tells how these words work together. */
+    _Alignas(SHMEMI_LINE) _Atomic uint64_t offer; /* the region: number + 1, and PE + 1 << 48 of who is putting; 0: none */
+    _Atomic uint64_t refused;                     /* bytes of the last put that was too large for the offer; 0: none */
+    _Atomic uint64_t stamps;                      /* gives those in line their order */
+    _Atomic uint32_t line_word, line_sleepers;    /* slept on by those in line; +1 a change */
+    _Atomic uint32_t putting_to;                  /* PE + 1 that this PE stands in line for; 0: none */
+    _Atomic uint64_t stamp;                       /* this PE's place in that line */
+    _Atomic uint32_t told;                        /* set by who found that this PE stands in a ring of puts */
 
-    /* Regions of this PE: how many there have been, and a word that changes with each. See regions.c. */
-    _Alignas(SHMEMI_LINE) _Atomic uint32_t regions;
-    _Atomic uint32_t regions_word;
+    /* Regions of this PE: how many there have been, and a word to sleep on that changes with each. */
+    _Alignas(SHMEMI_LINE) _Atomic uint64_t regions;
+    _Atomic uint32_t regions_word, regions_sleepers;
 };
+
+/* One region in its owner's directory. Written by the owner before `number` is (and `state` when it ends); the event
+   counters and `mapped` by peers. Peers check everything that they follow. */
+enum { SHMEMI_ENTRY_PIECES = 3, SHMEMI_NAME_BYTES = 64, SHMEMI_REGIONS_LIVE = 1 << 17 };
+
+enum shmemi_region_state { SHMEMI_REGION_NONE, SHMEMI_REGION_LIVE, SHMEMI_REGION_GONE };
+
+struct shmemi_region_entry {
+    _Alignas(SHMEMI_LINE) _Atomic uint64_t number; /* region number + 1: an entry serves one region after another; [region] */
+    _Atomic uint32_t state;          /* enum shmemi_region_state */
+    uint32_t access, kind, guard, type, pieces;
+    uint64_t address, size;          /* in the owner; offset in its heap for a symmetric region */
+    _Atomic uint64_t writes, reads;  /* events so far */
+    _Atomic uint32_t mapped;         /* peers that hold a mapping */
+    uint32_t reserved;
+    char name[SHMEMI_NAME_BYTES];
+    struct shmemi_piece inline_pieces[SHMEMI_ENTRY_PIECES]; /* the first; the owner tells the rest on request */
+};
+_Static_assert(sizeof(struct shmemi_region_entry) == 256, "layout");
+
+/* A PE's directory: region number k is at k % SHMEMI_REGIONS_LIVE. Sparse: the owner takes pages as it needs them. */
+enum { SHMEMI_DIRECTORY_BYTES = 32 << 20 };
+_Static_assert(sizeof(struct shmemi_region_entry) * SHMEMI_REGIONS_LIVE <= SHMEMI_DIRECTORY_BYTES, "it fits");
 
 struct shmemi_control {
     /* Written by PE 0 before anybody else has the segment. */

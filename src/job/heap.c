@@ -62,6 +62,14 @@ static int back(struct shmemi_job_parts *p, size_t offset, size_t bytes)
     return 0;
 }
 
+/* What has been allocated at some time can be addressed. Written under the lock; a racing reader of the old value would
+   have used a block before its allocation returned. */
+static void note_use(size_t end)
+{
+    if (end > shmemi_current->heap_used)
+        shmemi_current->heap_used = end;
+}
+
 static int no_room(size_t size)
 {
     const struct shmemi_job_parts *p = shmemi_current->parts;
@@ -82,6 +90,8 @@ int shmemi_heap_take(size_t size, size_t align, size_t *offset)
         rc = no_room(size);
     else if (rc == 0 && (rc = back(p, at, size)) < 0)
         shmemi_blocks_give(p->blocks, at, &ignored, &ignored);
+    else if (rc == 0)
+        note_use(at + size);
     pthread_mutex_unlock(&p->lock);
     *offset = at;
     return rc;
@@ -110,7 +120,8 @@ int shmemi_heap_resize(size_t offset, size_t size)
         if (backed < 0) {
             shmemi_blocks_resize(p->blocks, offset, before);
             rc = backed;
-        }
+        } else
+            note_use(offset + size);
     }
     pthread_mutex_unlock(&p->lock);
     return rc;

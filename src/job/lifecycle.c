@@ -166,7 +166,7 @@ static int begin(struct shmemi_job *job, int listener, int64_t deadline)
 static void choose_patience(const struct shmemi_job *job)
 {
     bool crowded = job->n > (int)job->control->cores;
-    job->parts->spins = job->n == 1 ? 0 : crowded ? 20 : 2000;
+    job->parts->spins = job->n == 1 || crowded ? 0 : 2000; /* crowded: who is waited for needs this core */
     job->parts->yields = job->n == 1 ? 0 : crowded ? 1000 : 200;
 }
 
@@ -174,6 +174,8 @@ static void free_job(struct shmemi_job *job)
 {
     struct shmemi_job_parts *parts = job->parts;
     if (parts) {
+        if (parts->control_fd >= 0)
+            close(parts->control_fd);
         shmemi_blocks_destroy(parts->blocks);
         free(parts->heap_pages);
         for (int pe = 0; parts->static_views && pe < job->n; pe++)
@@ -207,6 +209,7 @@ static struct shmemi_job *new_job(void)
     }
     job->parts = parts;
     parts->heap_fd = -1;
+    parts->control_fd = -1;
     pthread_mutex_init(&parts->lock, NULL);
     return job;
 }
@@ -256,7 +259,7 @@ static int join(struct shmemi_job *job, const struct shmemi_job_request *request
         if (wired.heaps[pe] >= 0)
             close(wired.heaps[pe]);
     free(wired.heaps);
-    close(wired.control);
+    parts->control_fd = wired.control;
     if (rc == 0)
         rc = shmemi_heap_create(job);
     if (rc == 0)
@@ -318,6 +321,8 @@ int shmemi_leave(void)
     pthread_mutex_lock(&lifecycle);
     struct shmemi_job *job = shmemi_current;
     if (job->n) {
+        if (job->parts->end_regions)
+            job->parts->end_regions(job);
         shmemi_job_end(false);
         shmemi_service_stop(job->parts->service);
         shmemi_log_set_pe(-1);

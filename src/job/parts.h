@@ -11,6 +11,7 @@
 #include "map/service.h"
 
 struct shmemi_heap_blocks;
+struct shmemi_message;
 struct shmemi_regions;
 
 struct shmemi_job_parts {
@@ -21,16 +22,19 @@ struct shmemi_job_parts {
     int spins, yields;               /* how long a wait spins and yields before it sleeps */
     struct shmemi_service *service;  /* NULL in a job of one */
     size_t control_bytes, window_bytes;
-    int heap_fd;
+    int heap_fd, control_fd;
     bool heap_kept;                  /* somebody's arrays lie in the heap: it stays mapped after finalize */
     struct shmemi_heap_blocks *blocks;
     uint8_t *heap_pages;             /* a bit for each granule of the heap: whether its pages are taken */
-    struct shmemi_regions *regions;  /* NULL until a region is made or looked for */
+    struct shmemi_regions *regions;  /* NULL until a region is made or looked for; and what comm/ does for it: */
+    void (*end_regions)(struct shmemi_job *job);
+    bool (*more_pieces)(struct shmemi_job *job, uint64_t number, uint32_t first, struct shmemi_message *reply);
     /* Symmetric static data: this PE's range, and where each peer's is mapped here (NULL: not yet). */
     char *static_data;
     size_t static_bytes;
     char **static_views;
     pthread_mutex_t lock;            /* protects the lazily made members above */
+    char *stage;                     /* scratch for collectives on memory that peers cannot reach; NULL: not yet */
     uint64_t round;                  /* collectives so far; the same on all PEs */
     const char *broken;              /* why collectives no longer work (one was interrupted); NULL: they do */
     int (*interrupt)(void);          /* asked in long waits; nonzero ends the wait with -EINTR */

@@ -21,12 +21,22 @@
 uint64_t shmemi_fingerprint(void)
 {
     return (uint64_t)SHMEMI_CONTROL_VERSION << 48 ^ (uint64_t)sizeof(struct shmemi_control) << 32 ^
-           (uint64_t)sizeof(struct shmemi_slot) << 16 ^ sizeof(struct shmemi_message) ^ (uint64_t)SHMEMI_LINE << 40;
+           (uint64_t)sizeof(struct shmemi_slot) << 16 ^ sizeof(struct shmemi_region_entry) << 4 ^ sizeof(struct shmemi_message) ^ (uint64_t)SHMEMI_LINE << 40;
+}
+
+size_t shmemi_control_head(int n)
+{
+    return shmemi_round_up(sizeof(struct shmemi_control) + (size_t)n * sizeof(struct shmemi_slot), 65536);
+}
+
+size_t shmemi_directory_offset(int n, int pe)
+{
+    return shmemi_control_head(n) + (size_t)pe * SHMEMI_DIRECTORY_BYTES;
 }
 
 size_t shmemi_control_bytes(int n)
 {
-    return shmemi_round_up(sizeof(struct shmemi_control) + (size_t)n * sizeof(struct shmemi_slot), 65536);
+    return shmemi_directory_offset(n, n);
 }
 
 static struct shmemi_message message(enum shmemi_message_type type)
@@ -171,7 +181,7 @@ static int make_control(const struct hub *hub, size_t bytes, int *out)
     if (rc < 0)
         return rc;
     void *at = NULL;
-    if ((rc = shmemi_hal_host.reserve(fd, 0, bytes)) < 0 ||
+    if ((rc = shmemi_hal_host.reserve(fd, 0, shmemi_control_head(hub->identity->n))) < 0 ||
         (rc = shmemi_hal_host.map(fd, 0, bytes, SHMEMI_READ_WRITE, NULL, &at)) < 0) {
         close(fd);
         return shmemi_fail_in(rc, "making the job's control segment");

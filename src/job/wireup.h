@@ -15,8 +15,10 @@ struct shmemi_wireup {
     size_t control_bytes;
 };
 
-/* What PE 0 lays down in the control segment, and where a PE's region directory begins in it. */
+/* Bytes of the control segment; of its beginning, whose pages are taken at once; and where PE pe's directory begins. */
 size_t shmemi_control_bytes(int n);
+size_t shmemi_control_head(int n);
+size_t shmemi_directory_offset(int n, int pe);
 
 /* heap: this PE's own heap descriptor, which `out` takes over on success. Returns when everybody has been heard of, or
    with an error at the deadline, naming who has not come. On failure everything is closed. */

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// The extension interface, where it only checks, holds handles and passes on. Its other functions are in the layers.
+#include "shmemx.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "comm/coll.h"
+#include "comm/exchange.h"
+#include "comm/finalize.h"
+#include "comm/memory.h"
+#include "comm/order.h"
+#include "comm/region.h"
+#include "comm/staged.h"
+#include "comm/wait.h"
+#include "job/blocks.h"
+#include "job/lifecycle.h"
+
+_Static_assert(SHMEMX_INT8 == (int)SHMEMI_TYPE_INT8 && SHMEMX_DOUBLE == (int)SHMEMI_TYPE_DOUBLE &&
+                   SHMEMX_COMPLEXD == (int)SHMEMI_TYPE_COMPLEXD && SHMEMX_BFLOAT16 == (int)SHMEMI_TYPE_BFLOAT16 &&
+                   SHMEMX_BYTES == (int)SHMEMI_TYPES,
+               "one list of types");
+_Static_assert(SHMEMX_SUM == (int)SHMEMI_REDUCE_SUM && SHMEMX_XOR == (int)SHMEMI_REDUCE_XOR, "one list of operations");
+_Static_assert(SHMEM_CMP_EQ == SHMEMI_CMP_EQ && SHMEM_CMP_LE == SHMEMI_CMP_LE, "one list of comparisons");
+
+static int need_job(void)
+{
+    return shmemi_current->n ? 0 : shmemi_fail(-EPERM, "called %s", shmemi_no_job());
+}
+
+/* Puts the function's name before the text of a failure. */
+static int named(const char *fn, int rc)
+{
+    return rc < 0 ? shmemi_fail_in(rc, "%s", fn) : rc;
+}
+#define NAMED(rc) named(__func__, rc)
+
+const char *shmemx_last_error(void)
+{
+    return shmemi_last_error();
+}
+
+/* --- the job -------------------------------------------------------------------------------------------------------- */
+
+int shmemx_init(const shmemx_init_attr_t *attr)
+{
+    static const shmemx_init_attr_t normal = SHMEMX_INIT_ATTR;
+    attr = attr ? attr : &normal;
+    bool rank = attr->rank != -1, size = attr->n_pes != -1;
+    if (rank != size)
+        return NAMED(shmemi_fail(-EINVAL, "%s is given but %s is not: a job needs both", rank ? "rank" : "n_pes", rank ? "n_pes" : "rank"));
+    if (!rank && attr->uid)
+        return NAMED(shmemi_fail(-EINVAL, "uid is given but rank and n_pes are not: a job needs all three"));
+    struct shmemi_job_request request = {
+        .given = rank, .rank = attr->rank, .size = attr->n_pes, .uid = attr->uid, .heap_size = attr->heap_size};
+    return NAMED(shmemi_init(&request));
+}
+
+int shmemx_finalize(void)
+{
+    return NAMED(shmemi_finalize());
+}
+
+int shmemx_leave(void)
+{
+    return NAMED(shmemi_leave());
+}
+
+int shmemx_get_unique_id(char out[33])
+{
+    return NAMED(out ? shmemi_unique_id(out) : shmemi_fail(-EINVAL, "out is NULL"));
+}
+
+int shmemx_initialized(void)
+{
+    return shmemi_initialized();
+}
+
+int shmemx_my_pe(void)
+{
+    return NAMED(need_job()) < 0 ? -EPERM : shmemi_current->me;
+}
+
+int shmemx_n_pes(void)
+{
+    return NAMED(need_job()) < 0 ? -EPERM : shmemi_current->n;
+}
+
+int shmemx_barrier(void)
+{
+    int rc = need_job();
+    if (rc == 0) {
+        shmemi_quiet();
+        rc = shmemi_exchange(NULL, 0);
+    }
+    return NAMED(rc);
+}
+
+int shmemx_quiet(void)
+{
+    shmemi_quiet();
+    return NAMED(need_job());
+}
+
+int shmemx_fence(void)
+{
+    shmemi_fence();
+    return NAMED(need_job());
+}
+
+int shmemx_set_interrupt(int (*check)(void))
+{
+    int rc = need_job();
+    if (rc == 0)
+        shmemi_current->parts->interrupt = check;
+    return NAMED(rc);
+}
+
+/* --- the symmetric heap ---------------------------------------------------------------------------------------------- */
+
+int shmemx_malloc(size_t size, size_t align, void **out)
+{
+    return NAMED(out ? shmemi_allocate(size, align, 0, out) : shmemi_fail(-EINVAL, "out is NULL"));
+}
+
+int shmemx_free(void *block)
+{
+    return NAMED(shmemi_release(block));
+}
+
+int shmemx_heap_info(shmemx_heap_info_t *out)
+{
+    int rc = need_job();
+    if (rc == 0 && !out)
+        rc = shmemi_fail(-EINVAL, "out is NULL");
+    if (rc == 0) {
+        struct shmemi_job_parts *parts = shmemi_current->parts;
+        struct shmemi_blocks_use use;
+        pthread_mutex_lock(&parts->lock);
+        shmemi_blocks_use(parts->blocks, &use);
+        pthread_mutex_unlock(&parts->lock);
+        *out = (shmemx_heap_info_t){use.total, use.in_use, use.largest_free, use.high_water, use.blocks};
+    }
+    return NAMED(rc);
+}
+
+int shmemx_keep_heap(void)
+{
+    int rc = need_job();
+    if (rc == 0)
+        shmemi_current->parts->heap_kept = true;
+    return NAMED(rc);
+}
+
+/* --- regions ---------------------------------------------------------------------------------------------------------- */
+
+/* Whether [data, data + size) can be an argument at all. */
+static int check_data(const char *name, const void *data, size_t size)
+{
+    if (size && !data)
+        return shmemi_fail(-EINVAL, "%s is NULL, but size is %zu", name, size);
+    return 0;
+}
+
+static int check_out(const void *out)
+{
+    return out ? 0 : shmemi_fail(-EINVAL, "out is NULL");
+}
+
+int shmemx_register(void *address, size_t size, const shmemx_region_attr_t *attr, shmemx_region_t *out)
+{
+    int rc = check_out(out);
+    return NAMED(rc < 0 ? rc : shmemi_region_register(address, size, attr, out));
+}
+
+int shmemx_deregister(shmemx_region_t region)
+{
+    return NAMED(shmemi_region_deregister(region));
+}
+
+int shmemx_region_find(int pe, const char *name, uint64_t number, double timeout, shmemx_region_t *out)
+{
+    int rc = check_out(out);
+    return NAMED(rc < 0 ? rc : shmemi_region_find(pe, name, number, timeout, out));
+}
+
+int shmemx_region_at(shmemx_region_t mine, int pe, double timeout, shmemx_region_t *out)
+{
+    struct shmemi_region *r;
+    int rc = check_out(out);
+    if (rc < 0 || (rc = shmemi_handle_hold(mine, &r)) < 0)
+        return NAMED(rc);
+    rc = shmemi_region_at(r, pe, timeout, out);
+    shmemi_handle_drop(mine);
+    return NAMED(rc);
+}
+
+int shmemx_region_symmetric(void *address, size_t size, shmemx_region_t *out)
+{
+    int rc = check_out(out);
+    return NAMED(rc < 0 ? rc : shmemi_region_symmetric(address, size, out));
+}
+
+int shmemx_region_close(shmemx_region_t region)
+{
+    return NAMED(shmemi_region_close(region));
+}
+
+int shmemx_region_info(shmemx_region_t region, shmemx_region_info_t *out)
+{
+    struct shmemi_region *r;
+    int rc = check_out(out);
+    if (rc < 0 || (rc = shmemi_handle_hold(region, &r)) < 0)
+        return NAMED(rc);
+    rc = shmemi_region_check(r);
+    if (rc == 0) {
+        *out = (shmemx_region_info_t){.number = r->number, .owner = r->owner, .address = r->base, .size = r->size,
+                                      .access = r->access, .kind = r->kind, .guard = r->guard, .type = r->type};
+        memcpy(out->name, r->name, sizeof out->name);
+    }
+    shmemi_handle_drop(region);
+    return NAMED(rc);
+}
+
+int shmemx_put(shmemx_region_t region, size_t offset, const void *source, size_t size)
+{
+    struct shmemi_region *r;
+    int rc = check_data("source", source, size);
+    if (rc < 0 || (rc = shmemi_handle_hold(region, &r)) < 0)
+        return NAMED(rc);
+    rc = shmemi_region_put(r, offset, source, size);
+    shmemi_handle_drop(region);
+    return NAMED(rc);
+}
+
+int shmemx_get(void *dest, shmemx_region_t region, size_t offset, size_t size)
+{
+    struct shmemi_region *r;
+    int rc = check_data("dest", dest, size);
+    if (rc < 0 || (rc = shmemi_handle_hold(region, &r)) < 0)
+        return NAMED(rc);
+    rc = shmemi_region_get(dest, r, offset, size);
+    shmemi_handle_drop(region);
+    return NAMED(rc);
+}
+
+int shmemx_put_signal(shmemx_region_t region, size_t offset, const void *source, size_t size, shmemx_region_t signal,
+                      size_t sig_offset, uint64_t value, int sig_op)
+{
+    struct shmemi_region *r, *s;
+    int rc = check_data("source", source, size);
+    if (rc < 0 || (rc = shmemi_handle_hold(region, &r)) < 0)
+        return NAMED(rc);
+    rc = shmemi_handle_hold(signal, &s);
+    if (rc == 0) {
+        rc = shmemi_region_put_signal(r, offset, source, size, s, sig_offset, value, sig_op);
+        shmemi_handle_drop(signal);
+    }
+    shmemi_handle_drop(region);
+    return NAMED(rc);
+}
+
+int shmemx_put_to_waiting(int pe, size_t offset, const void *source, size_t size, double timeout)
+{
+    int rc = check_data("source", source, size);
+    return NAMED(rc < 0 ? rc : shmemi_put_to_waiting(pe, offset, source, size, timeout));
+}
+
+int shmemx_wait_event(shmemx_region_t own, int which, double timeout)
+{
+    struct shmemi_region *r;
+    int rc = shmemi_handle_hold(own, &r);
+    if (rc < 0)
+        return NAMED(rc);
+    rc = shmemi_region_wait_event(r, own, which, timeout);
+    shmemi_handle_drop(own);
+    return NAMED(rc);
+}
+
+int shmemx_wait_value(shmemx_region_t own, size_t offset, shmemx_type_t type, int cmp, const void *value, double timeout)
+{
+    struct shmemi_region *r;
+    int rc = shmemi_handle_hold(own, &r);
+    if (rc < 0)
+        return NAMED(rc);
+    rc = shmemi_region_wait_value(r, own, offset, type, cmp, value, timeout);
+    shmemi_handle_drop(own);
+    return NAMED(rc);
+}
+
+int shmemx_atomic(shmemx_region_t region, size_t offset, shmemx_type_t type, shmemx_atomic_t operation, const void *operand,
+                  const void *expected, void *old)
+{
+    struct shmemi_region *r;
+    int rc = shmemi_handle_hold(region, &r);
+    if (rc < 0)
+        return NAMED(rc);
+    rc = shmemi_region_atomic(r, offset, type, operation, operand, expected, old);
+    shmemi_handle_drop(region);
+    return NAMED(rc);
+}
+
+/* --- collectives ------------------------------------------------------------------------------------------------------ */
+
+int shmemx_all_reduce(void *data, size_t n, shmemx_type_t type, shmemx_op_t op)
+{
+    return NAMED(shmemi_all_reduce(data, n, (enum shmemi_type)type, (enum shmemi_reduce_op)op));
+}
+
+int shmemx_broadcast(void *data, size_t bytes, int root)
+{
+    return NAMED(shmemi_broadcast(data, bytes, root));
+}
+
+int shmemx_all_gather(void *dest, const void *source, size_t bytes)
+{
+    return NAMED(shmemi_all_gather(dest, source, bytes));
+}

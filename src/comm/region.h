@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions: memory of one PE that others reach. This PE's own, and its holds on those of peers.
+#ifndef SHMEMI_COMM_REGION_H
+#define SHMEMI_COMM_REGION_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "job/parts.h"
+#include "shmemx.h"
+
+/* What a handle stands for. Made complete before anybody can find it; afterwards only the atomics and what says so
+   change. */
+struct shmemi_region {
+    int owner;
+    uint64_t number;
+    struct shmemi_region_entry *entry; /* in the owner's directory; NULL for SHMEMX_KIND_SYMMETRIC without number */
+    char *base;                        /* the region's first byte here; NULL: only copies through the kernel */
+    size_t size, offset;               /* offset: of a symmetric region in the heap */
+    unsigned access;
+    shmemx_kind_t kind;
+    shmemx_guard_t guard;
+    shmemx_type_t type;
+    char name[SHMEMI_NAME_BYTES];
+    /* A peer's: the mapping, or where to copy from. */
+    void *mapping;
+    size_t mapping_bytes;
+    pid_t pid;
+    uint64_t remote_address;
+    /* This PE's own: */
+    struct shmemi_piece *pieces;
+    size_t piece_count;
+    _Atomic uint64_t writes_taken, reads_taken; /* events consumed */
+    _Atomic(shmemx_region_t) *at;               /* by PE: the corresponding region, once it was asked for */
+    shmemx_region_t self;
+    struct shmemi_region *next, *previous;      /* this PE's own that are live; under the lock */
+};
+
+struct shmemi_handles;
+struct shmemi_peer_files;
+
+/* All regions of this process in its job. */
+struct shmemi_regions {
+    pthread_mutex_t lock;           /* the list of own regions, numbering, the peers' files */
+    struct shmemi_handles *handles;
+    struct shmemi_region *own;      /* live ones */
+    uint64_t taken;                 /* directory entries with pages */
+    struct shmemi_peer_files *files; /* by PE: descriptors of its in-place memory */
+    pthread_mutex_t waiting;        /* one thread offers a region at a time: comm/rendezvous.c */
+    pthread_mutex_t standing;       /* one thread stands in line at a time */
+};
+
+/* This process's regions, made on first use. */
+int shmemi_regions_get(struct shmemi_regions **out);
+
+/* A PE's directory entry for a region number. */
+struct shmemi_region_entry *shmemi_region_entry(int pe, uint64_t number);
+
+/* --- handles (handles.c) ----------------------------------------------------------------------------------------- */
+
+int shmemi_handles_create(struct shmemi_handles **out);
+/* Makes a handle that stands for the region. */
+int shmemi_handle_new(struct shmemi_region *region, shmemx_region_t *out);
+/* The region, held until shmemi_handle_drop(); -EINVAL "... is no region handle (or it was closed)", -EPERM without job. */
+int shmemi_handle_hold(shmemx_region_t handle, struct shmemi_region **out);
+void shmemi_handle_drop(shmemx_region_t handle);
+/* Makes the handle invalid, waits until nobody holds the region, and returns it: for one caller only; NULL for others. */
+struct shmemi_region *shmemi_handle_take(shmemx_region_t handle);
+/* Whether the handle was taken while the caller holds the region: long waits end then. */
+bool shmemi_handle_closing(shmemx_region_t handle);
+
+/* --- own (region_own.c), peers' (region_peer.c) ------------------------------------------------------------------ */
+
+int shmemi_region_register(void *address, size_t size, const shmemx_region_attr_t *attr, shmemx_region_t *out);
+int shmemi_region_deregister(shmemx_region_t handle);
+int shmemi_region_find(int pe, const char *name, uint64_t number, double timeout, shmemx_region_t *out);
+int shmemi_region_at(struct shmemi_region *mine, int pe, double timeout, shmemx_region_t *out);
+int shmemi_region_symmetric(void *address, size_t size, shmemx_region_t *out);
+int shmemi_region_close(shmemx_region_t handle);
+/* Gives up a peer's region: unmaps it. */
+void shmemi_region_let_go(struct shmemi_region *region);
+
+/* 0 while the region is registered and its owner there; -ENOENT with the text otherwise. */
+int shmemi_region_check(const struct shmemi_region *region);
+
+/* --- access (region_access.c, rendezvous.c) ---------------------------------------------------------------------- */
+
+int shmemi_region_put(struct shmemi_region *region, size_t offset, const void *source, size_t size);
+int shmemi_region_get(void *dest, struct shmemi_region *region, size_t offset, size_t size);
+int shmemi_region_put_signal(struct shmemi_region *region, size_t offset, const void *source, size_t size,
+                             struct shmemi_region *signal, size_t sig_offset, uint64_t value, int sig_op);
+int shmemi_region_atomic(struct shmemi_region *region, size_t offset, shmemx_type_t type, shmemx_atomic_t operation,
+                         const void *operand, const void *expected, void *old);
+int shmemi_region_wait_value(struct shmemi_region *own, shmemx_region_t handle, size_t offset, shmemx_type_t type, int cmp,
+                             const void *value, double timeout);
+int shmemi_region_wait_event(struct shmemi_region *own, shmemx_region_t handle, int which, double timeout);
+int shmemi_put_to_waiting(int pe, size_t offset, const void *source, size_t size, double timeout);
+
+/* Counts a write or read event at the owner and wakes it. */
+void shmemi_region_event(struct shmemi_region *region, int which);
+
+#endif
