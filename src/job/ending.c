@@ -13,7 +13,7 @@
 #include "message.h"
 #include "parts.h"
 
-enum { STATUS_ERROR = 1 };
+enum { STATUS_ERROR = 1, LAUNCHER_FIRST = 300000 };
 
 /* Whether this process is the first of the job that has something to say. */
 static bool claim(int status)
@@ -76,7 +76,9 @@ void shmemi_die(const char *fn, const char *format, ...)
 
 void shmemi_die_of_peer(const char *fn, const char *text)
 {
-    if (claim(STATUS_ERROR) && !shmemi_current->parts->launched)
+    if (shmemi_current->parts->launched)
+        usleep(LAUNCHER_FIRST); /* it saw how that process ended, says so, and ends this one; or all looked well to it */
+    if (claim(STATUS_ERROR))
         say(fn, text);
     shmemi_end_all(STATUS_ERROR);
 }
