@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-enum { SHORT = 64 << 10, LINE = 64, STEP = 2 * LINE };
+enum { SHORT = 64 << 10, LINE = 64, STEP = 2 * LINE, BYPASS_LEAST = 4 << 20, BYPASS_MOST = 8 << 20 };
 
 struct processor {
     bool erms, avx2;
@@ -26,8 +26,9 @@ static struct processor ask(void)
     unsigned a, b, c, d;
     struct processor p = {.avx2 = __builtin_cpu_supports("avx2")};
     p.erms = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & 1u << 9);
-    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    p.bypass_from = cache > (4 << 20) ? (size_t)cache / 4 : 4 << 20;
+    /* A guest is told of caches that it has only a part of, so the answer counts within bounds. */
+    long quarter = sysconf(_SC_LEVEL3_CACHE_SIZE) / 4;
+    p.bypass_from = quarter < BYPASS_LEAST ? BYPASS_LEAST : quarter > BYPASS_MOST ? BYPASS_MOST : (size_t)quarter;
     return p;
 }
 
