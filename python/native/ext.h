@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The extension module shmem._ext: Python objects in, calls of <shmemx.h> out. What arguments mean, and all that
+// NumPy and torch are asked, is decided in the package's Python files.
+#ifndef SHMEM_PYTHON_EXT_H
+#define SHMEM_PYTHON_EXT_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "shmemx.h"
+
+/* --- state.c: the job as this process knows it -------------------------------------------------------------------- */
+
+/* All of it is guarded by the GIL, except that a forked child resets it before it runs. */
+struct ext_state {
+    unsigned long epoch; /* counts jobs: what was made in another one is stale */
+    int me, n;           /* while in a job */
+    double patience;     /* seconds to look for a peer's region where the caller gave no timeout */
+    size_t in_flight;    /* calls that have let go of the GIL */
+    bool ending;         /* finalize is in progress */
+};
+extern struct ext_state ext_state;
+
+/* The two ways to fail, both return NULL with an exception set. `fn` is the Python function's name. ext_fail_rc is for
+   a negative errno from the library, whose text it takes; the exception of an interrupting signal handler wins. */
+PyObject *ext_fail_rc(const char *fn, int rc);
+PyObject *ext_fail(const char *fn, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Kinds that ext_fail knows; the package maps them, and errno, to classes. */
+#define EXT_TYPE "type"
+#define EXT_VALUE "value"
+#define EXT_RANGE "range"
+#define EXT_STALE "stale"
+#define EXT_ACCESS "access"
+#define EXT_BUSY "busy"
+#define EXT_BUFFER "buffer"
+
+/* NULL for a negative rc (with the exception set), else None. */
+PyObject *ext_answer(const char *fn, int rc);
+
+/* false, with an exception set, when calls must not begin now. */
+bool ext_may_call(const char *fn);
+
+/* Runs a call of the library without the GIL. Use ext_may_call() before. */
+#define EXT_CALL(rc, call)                                                                                   \
+    do {                                                                                                     \
+        ext_state.in_flight++;                                                                               \
+        Py_BEGIN_ALLOW_THREADS                                                                               \
+        rc = (call);                                                                                         \
+        Py_END_ALLOW_THREADS                                                                                 \
+        ext_state.in_flight--;                                                                               \
+    } while (0)
+
+/* Copies below this many bytes take less time than letting go of the GIL and getting it back. */
+enum { EXT_SMALL = 16384 };
+
+extern PyMethodDef ext_state_methods[];
+int ext_state_init(PyObject *module);
+
+/* --- argument.c: numbers and memory ------------------------------------------------------------------------------- */
+
+/* For the private functions, which the package calls with a fixed number of arguments. Evaluates to the first, the name
+   of the function that the user called. */
+#define EXT_ARGUMENTS(name, expected)                                                                        \
+    (void)module;                                                                                            \
+    if (n != (expected))                                                                                     \
+        return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, not %zd", name, (int)(expected), n);    \
+    const char *fn = PyUnicode_AsUTF8(args[0]);                                                              \
+    if (!fn)                                                                                                 \
+        return NULL
+
+bool ext_size(const char *fn, const char *argument, PyObject *object, size_t *out);
+bool ext_int(const char *fn, const char *argument, PyObject *object, int *out);
+bool ext_pe(const char *fn, const char *argument, PyObject *object, int *out);
+/* None: `otherwise`. */
+bool ext_timeout(const char *fn, PyObject *object, double otherwise, double *out);
+
+struct ext_region;
+
+/* Bytes of this process for the time of a call: from a region of its own, a (address, size) pair whose owner the caller
+   keeps alive, or anything with a contiguous buffer. */
+struct ext_memory {
+    char *address;
+    size_t size;
+    struct ext_region *region; /* or NULL */
+    Py_buffer buffer;          /* of a buffer; obj is NULL otherwise */
+};
+bool ext_memory_get(const char *fn, const char *argument, PyObject *object, bool writable, struct ext_memory *out);
+void ext_memory_release(struct ext_memory *memory);
+
+/* Is offset + size inside `have` bytes? `what` names whose. */
+bool ext_inside(const char *fn, const char *prefix, size_t offset, size_t size, size_t have, const char *what);
+
+/* One element, for atomics and wait_until. */
+union ext_value {
+    int32_t i32;
+    int64_t i64;
+    uint32_t u32;
+    uint64_t u64;
+    float f32;
+    double f64;
+};
+extern const char *const ext_type_names[];
+size_t ext_type_size(shmemx_type_t type); /* 4 or 8; 0 for what atomics do not take */
+bool ext_value_from(const char *fn, const char *argument, PyObject *object, shmemx_type_t type, union ext_value *out);
+PyObject *ext_value_to(shmemx_type_t type, const union ext_value *value);
+
+/* --- region.c ------------------------------------------------------------------------------------------------------ */
+
+enum ext_source {
+    EXT_OWN,       /* registered by this process */
+    EXT_FOUND,     /* of a peer, or of this PE, found by name or number */
+    EXT_SYMMETRIC, /* a part of the symmetric heap */
+};
+
+struct ext_region {
+    PyObject_HEAD
+    shmemx_region_t handle;
+    shmemx_region_t *at; /* by PE, what corresponds to it there; filled when first needed */
+    shmemx_region_info_t info;
+    PyObject *kept;  /* what the memory belongs to */
+    PyObject *extra; /* for the Python side: a dict of attributes */
+    unsigned long epoch;
+    pid_t pid;
+    enum ext_source source;
+    bool open;
+    Py_ssize_t views;
+};
+
+extern PyTypeObject ext_region_type, ext_view_type, ext_block_type;
+extern PyMethodDef ext_region_methods[];
+extern const char *const ext_source_names[];
+
+/* The object as a region that can be used now, or NULL with an exception. */
+struct ext_region *ext_region_from(const char *fn, const char *argument, PyObject *object);
+
+/* The handle on what `region` means on PE pe (-1: the owner's own), which may ask the peer. NULL with an exception. */
+shmemx_region_t ext_reach(const char *fn, struct ext_region *region, int pe, double timeout);
+
+/* "region 3" or "region 'weights'", for texts. */
+const char *ext_region_label(const struct ext_region *region, char *buffer, size_t size);
+
+int ext_region_init(PyObject *module);
+
+/* --- access.c, collective.c ---------------------------------------------------------------------------------------- */
+
+extern PyMethodDef ext_access_methods[], ext_collective_methods[];
+
+#endif

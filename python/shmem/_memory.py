@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy arrays, torch tensors and other buffers, seen as bytes. torch is looked at only if the program imported it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from . import _ext
+from .errors import make
+
+BYTES = _ext.TYPES['bytes']
+_BFLOAT16 = _ext.TYPES['bfloat16']
+_NAME_OF = {code: name for name, code in _ext.TYPES.items()}
+_torch_types: dict[Any, int] = {}
+
+
+def numpy_dtype(dtype: Any) -> np.dtype[Any]:
+    """The NumPy dtype for elements of this one; for torch's that NumPy lacks, unsigned integers of their size."""
+    if isinstance(dtype, np.dtype):
+        return dtype
+    name = str(dtype).rpartition('.')[2]
+    if name in ('bool', 'complex64', 'complex128') or _ext.TYPES.get(name, BYTES) not in (BYTES, _BFLOAT16):
+        return np.dtype(name)
+    return np.dtype(f'u{torch_module().empty((), dtype=dtype).element_size()}')
+
+
+class Memory:
+    """Contiguous bytes of an array or tensor. `raw` is what the extension module takes for them."""
+
+    __slots__ = ('x', 'raw', 'nbytes', 'dtype', 'shape', 'type', 'is_tensor')
+
+    def __init__(self, x: Any, raw: Any, nbytes: int, dtype: Any, shape: tuple[int, ...], type: int, is_tensor: bool):
+        self.x = x  # the array or tensor; for other objects, an array over their buffer
+        self.raw = raw
+        self.nbytes = nbytes
+        self.dtype = dtype
+        self.shape = shape
+        self.type = type
+        self.is_tensor = is_tensor
+
+
+def torch_module() -> Any:
+    """torch, if the program imported it, else None."""
+    torch = sys.modules.get('torch')
+    return torch if torch is not None and hasattr(torch, 'Tensor') else None
+
+
+def is_tensor(x: Any) -> bool:
+    torch = torch_module()
+    return torch is not None and isinstance(x, torch.Tensor)
+
+
+def type_of(dtype: np.dtype[Any]) -> int:
+    """The library's number for a NumPy element type; that of bytes where it has none."""
+    if dtype.kind == 'g' or dtype.name in ('float128', 'longdouble', 'float96'):
+        return _ext.TYPES['longdouble'] if dtype.isnative else BYTES
+    return _ext.TYPES.get(dtype.name, BYTES) if dtype.isnative else BYTES
+
+
+def type_of_torch(dtype: Any) -> int:
+    code = _torch_types.get(dtype)
+    if code is None:
+        code = _torch_types[dtype] = _ext.TYPES.get(str(dtype).rpartition('.')[2], BYTES)
+    return code
+
+
+def dtype_of(code: int) -> Any:
+    """A dtype for the elements of a peer's region: NumPy's, or torch's for bfloat16, which NumPy lacks."""
+    if code == BYTES:
+        return np.dtype(np.uint8)
+    if code == _BFLOAT16:
+        torch = torch_module()
+        return torch.bfloat16 if torch is not None else np.dtype(np.uint16)
+    return np.dtype(_NAME_OF[code])
+
+
+def _device_error(function: str, argument: str, device: str) -> Exception:
+    kind = device.partition(':')[0]
+    names = {'cuda': 'CUDA', 'npu': 'Ascend NPU', 'meta': 'meta'}
+    return make(function, 'unsupported',
+                f"{argument} is on device '{device}', but this build has no {names.get(kind, kind)} back end: "
+                'use x.cpu()')
+
+
+def _of_tensor(function: str, argument: str, x: Any, empty: bool) -> Memory:
+    torch = torch_module()
+    if x.device.type != 'cpu':
+        raise _device_error(function, argument, str(x.device))
+    if x.layout is not torch.strided:
+        raise make(function, 'type', f'{argument} is a tensor of layout {x.layout}, but must be dense')
+    shape = tuple(x.shape)
+    if not x.is_contiguous():
+        raise make(function, 'buffer',
+                   f'{argument} is not contiguous (a tensor of shape {shape}, strides {tuple(x.stride())}): '
+                   'use x.contiguous()')
+    if x.is_conj() or x.is_neg():
+        raise make(function, 'buffer', f'{argument} is a tensor that is conjugated or negated when it is read: '
+                                       'use x.resolve_conj().resolve_neg()')
+    nbytes = x.numel() * x.element_size()
+    if nbytes == 0 and not empty:
+        raise make(function, 'buffer', f'{argument} is empty (a tensor of shape {shape})')
+    return Memory(x, (x.data_ptr(), nbytes), nbytes, x.dtype, shape, type_of_torch(x.dtype), True)
+
+
+def _of_array(function: str, argument: str, x: np.ndarray[Any, Any], writable: bool, empty: bool) -> Memory:
+    if x.dtype.hasobject:
+        raise make(function, 'type', f'{argument} has elements of type {x.dtype}, which hold pointers into this process')
+    if isinstance(x, np.ma.MaskedArray):
+        raise make(function, 'type', f'{argument} is a masked array: use x.data, and x.mask on its own')
+    if x.nbytes == 0 and not empty:
+        raise make(function, 'buffer', f'{argument} is empty (an array of shape {x.shape})')
+    flags = x.flags
+    if not flags.c_contiguous:
+        cure = 'use x.T, which is' if flags.f_contiguous else 'use numpy.ascontiguousarray(x)'
+        raise make(function, 'buffer',
+                   f'{argument} is not contiguous (an array of shape {x.shape}, strides {x.strides}): {cure}')
+    if writable and not flags.writeable:
+        raise make(function, 'buffer', f'{argument} is read-only (an array of shape {x.shape})')
+    return Memory(x, x, x.nbytes, x.dtype, x.shape, type_of(x.dtype), False)
+
+
+def _of_other(function: str, argument: str, x: Any, writable: bool, empty: bool) -> Memory:
+    kind = type(x).__name__
+    device = getattr(x, 'device', None)
+    if hasattr(x, '__cuda_array_interface__') or getattr(device, 'type', 'cpu') != 'cpu':
+        raise _device_error(function, argument, str(getattr(device, 'type', 'cuda')))
+    try:
+        view = memoryview(x)
+    except TypeError:
+        raise make(function, 'type', f'{argument} is a {kind}, but must be a NumPy array, a torch tensor or an object '
+                                     'with a buffer') from None
+    if not view.c_contiguous:
+        raise make(function, 'buffer', f'{argument} is not contiguous (a {kind} of shape {view.shape})')
+    if view.nbytes == 0 and not empty:
+        raise make(function, 'buffer', f'{argument} is empty (a {kind})')
+    if writable and view.readonly:
+        raise make(function, 'buffer', f'{argument} is read-only (a {kind})')
+    try:
+        array = np.asarray(view)
+    except (ValueError, TypeError):  # elements that NumPy does not know
+        array = np.frombuffer(view.cast('B'), np.uint8)
+    return _of_array(function, argument, array, writable, empty)
+
+
+def describe(function: str, argument: str, x: Any, writable: bool = True, empty: bool = False) -> Memory:
+    """The bytes of x; raises, naming what was found, unless they are contiguous, on this host, and writable if that is
+    wanted."""
+    if isinstance(x, np.ndarray):
+        return _of_array(function, argument, x, writable, empty)
+    if is_tensor(x):
+        return _of_tensor(function, argument, x, empty)
+    return _of_other(function, argument, x, writable, empty)
+
+
+def array_over_tensor(x: Any) -> np.ndarray[Any, Any]:
+    """A NumPy array on the tensor's memory; of the same size in bytes where NumPy lacks the element type. From then on
+    torch does not let the tensor's storage be resized, which would free that memory."""
+    torch = torch_module()
+    x = x.detach()
+    try:
+        return x.numpy()  # type: ignore[no-any-return]
+    except TypeError:
+        same_size = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[x.element_size()]
+        array = x.view(same_size).numpy()
+        return array.view(np.uint16) if array.dtype == np.int16 else array  # type: ignore[no-any-return]
+
+
+def new_like(dtype: Any, shape: tuple[int, ...]) -> tuple[Any, Any, bool]:
+    """A new array or tensor, its bytes for the extension module, and whether it is a tensor."""
+    if isinstance(dtype, np.dtype):
+        x = np.empty(shape, dtype)
+        return x, x, False
+    x = torch_module().empty(shape, dtype=dtype)
+    return x, (x.data_ptr(), x.numel() * x.element_size()), True

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy arrays on the symmetric heap."""
+
+from __future__ import annotations
+
+import bisect
+import operator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _ext, _memory
+from ._region import Region
+from .errors import make
+
+_ALIGN = 64
+
+
+class _Block:
+    """A block of the heap, and the regions that were made for arrays in it."""
+
+    __slots__ = ('block', 'regions')
+
+    def __init__(self, block: Any) -> None:
+        self.block = block
+        self.regions: dict[tuple[int, int, int], Region] = {}
+
+
+_blocks: dict[int, _Block] = {}  # by address
+_addresses: list[int] = []  # sorted
+_epoch = 0
+
+
+def _forget_old() -> None:
+    """Blocks of a job that is over are nobody's."""
+    global _epoch
+    if _epoch != _ext.epoch():
+        _epoch = _ext.epoch()
+        _blocks.clear()
+        _addresses.clear()
+
+
+def _find(address: int) -> _Block | None:
+    """The block that the address lies in."""
+    _forget_old()
+    at = bisect.bisect_right(_addresses, address) - 1
+    if at < 0:
+        return None
+    found = _blocks[_addresses[at]]
+    return found if address - _addresses[at] < found.block.size else None
+
+
+def _address(memory: _memory.Memory) -> int:
+    if memory.is_tensor:
+        return memory.raw[0]  # type: ignore[no-any-return]
+    return memory.x.__array_interface__['data'][0]  # type: ignore[no-any-return]
+
+
+def region_of(function: str, argument: str, x: Any) -> Region:
+    """The region that a symmetric array, a part of one, or a tensor on it stands for."""
+    if not isinstance(x, np.ndarray) and not _memory.is_tensor(x):
+        raise make(function, 'type', f'{argument} is a {type(x).__name__}, but must be a Region or a symmetric array')
+    memory = _memory.describe(function, argument, x, writable=False)
+    address = _address(memory)
+    found = _find(address)
+    if found is None or address + memory.nbytes > found.block.address + found.block.size:
+        kind = 'a tensor' if memory.is_tensor else 'an array'
+        if not _ext.is_initialized():
+            _ext.my_pe()  # raises, and says why there is no job
+        raise make(function, 'value', f'{argument} is {kind} of this process alone, or one that was freed: pass the '
+                                      'Region that shmem.register() returned, or an array from shmem.zeros()')
+    key = (address, memory.nbytes, memory.type)
+    region = found.regions.get(key)
+    if region is None or not region.is_open:
+        region = _ext.symmetric(function, Region, address, memory.nbytes, found.block, memory.type)
+        region._extra = (memory.x.detach() if memory.is_tensor else memory.x.view(), memory.dtype, memory.shape,
+                         memory.is_tensor)
+        found.regions[key] = region
+    return region  # type: ignore[no-any-return]
+
+
+def _check_shape(function: str, shape: Any) -> tuple[int, ...]:
+    try:
+        sides = (operator.index(shape),)
+    except TypeError:
+        try:
+            sides = tuple(operator.index(side) for side in shape)
+        except TypeError:
+            raise make(function, 'type', f'shape is {shape!r}, but must be an integer or a tuple of integers') from None
+    if any(side < 0 for side in sides):
+        raise make(function, 'value', f'shape is {shape!r}, but sides are not negative')
+    return sides
+
+
+def _check_dtype(function: str, dtype: Any) -> np.dtype[Any]:
+    try:
+        made = np.dtype(dtype)
+    except TypeError:
+        raise make(function, 'type', f'dtype is {dtype!r}, which NumPy does not know as a dtype') from None
+    if made.hasobject:
+        raise make(function, 'type', f'dtype is {made}, whose elements hold pointers into this process')
+    return made
+
+
+def _new(function: str, shape: Any, dtype: Any) -> np.ndarray[Any, Any]:
+    sides = _check_shape(function, shape)
+    kind = _check_dtype(function, dtype)
+    nbytes = kind.itemsize
+    for side in sides:
+        nbytes *= side
+    if nbytes == 0:
+        raise make(function, 'value', f'an array of shape {sides} and dtype {kind} has 0 bytes')
+    if nbytes >= 1 << 63:
+        raise make(function, 'memory', f'an array of shape {sides} and dtype {kind} has {nbytes} bytes, more than there '
+                                       'are addresses')
+    block = _ext.malloc(function, nbytes, _ALIGN)
+    _forget_old()
+    _blocks[block.address] = _Block(block)
+    bisect.insort(_addresses, block.address)
+    return np.ndarray(sides, kind, buffer=block)
+
+
+def empty(shape: int | tuple[int, ...], dtype: Any = float) -> np.ndarray[Any, Any]:
+    """A NumPy array on the symmetric heap: every PE has one, at the same offset of its heap. Not cleared.
+
+    It is taken wherever a Region is, and stands for the corresponding array of the other PE there; so do parts of it
+    (``a[2:5]``) and torch tensors over it (``torch.from_numpy(a)``). Dropping the array does not free it, because
+    freeing is collective: ``free(a)`` does, or finalize.
+
+    shape: an integer or a tuple of them, no side 0. dtype: anything that ``numpy.dtype`` takes, without Python objects.
+    Raises: OutOfMemory (the text tells which PE had no room, and what to set), InvalidArgument, WrongType, OwnerDied.
+    Collective: every PE calls it, in the same order, with the same shape and dtype.
+    """
+    return _new('empty', shape, dtype)
+
+
+def zeros(shape: int | tuple[int, ...], dtype: Any = float) -> np.ndarray[Any, Any]:
+    """As ``empty()``, filled with zeros on every PE when it returns. Collective."""
+    array = _new('zeros', shape, dtype)
+    array.view(np.ndarray)[...] = np.zeros((), array.dtype)
+    _ext.barrier()
+    return array
+
+
+def full(shape: int | tuple[int, ...], fill_value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
+    """As ``empty()``, filled with fill_value on every PE when it returns; dtype None: that of fill_value. Collective."""
+    value = np.asarray(fill_value)
+    kind = value.dtype if dtype is None else _check_dtype('full', dtype)
+    try:
+        filled = np.full((), 0, kind) if value.ndim else value.astype(kind)
+    except (TypeError, ValueError) as error:
+        raise make('full', 'value', f'fill_value is {fill_value!r}, which is no {kind}: {error}') from None
+    array = _new('full', shape, kind)
+    array[...] = value if value.ndim else filled
+    _ext.barrier()
+    return array
+
+
+def free(array: Any) -> None:
+    """Gives an array of ``empty()``, ``zeros()`` or ``full()`` back to the heap. Using it in calls raises from then on;
+    its memory may become another array's.
+
+    Raises: InvalidArgument (it is no such array, or only a part of one, or was freed). Collective: every PE frees the
+    same array.
+    """
+    if not isinstance(array, np.ndarray) and not _memory.is_tensor(array):
+        raise make('free', 'type', f'array is a {type(array).__name__}, but must be a symmetric array')
+    memory = _memory.describe('free', 'array', array, writable=False)
+    address = _address(memory)
+    found = _find(address)
+    if found is None:
+        if not _ext.is_initialized():
+            _ext.my_pe()
+        raise make('free', 'value', 'array is not on the symmetric heap, or was freed already')
+    if address != found.block.address or memory.nbytes != found.block.size:
+        raise make('free', 'value', f'array is only a part of a symmetric array ({memory.nbytes} of its '
+                                    f'{found.block.size} bytes)')
+    for region in list(found.regions.values()):
+        if region.is_open:
+            _ext.close('free', region)
+    del _blocks[address]
+    _addresses.remove(address)
+    _ext.free('free', found.block)
+
+
+class HeapInfo(NamedTuple):
+    """This PE's symmetric heap, in bytes; `blocks` is a number."""
+
+    total: int
+    in_use: int
+    largest_free: int
+    high_water: int
+    blocks: int
+
+
+def heap_info() -> HeapInfo:
+    """How full this PE's symmetric heap is. Raises NotInitialized. Any thread may call it."""
+    return HeapInfo(*_ext.heap_info())
