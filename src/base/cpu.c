@@ -76,10 +76,18 @@ static double cgroup_quota(void)
     return least;
 }
 
-int shmemi_cpu_cores(void)
+void shmemi_cpu_mask(cpu_set_t *out)
 {
-    cpu_set_t set;
-    int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    CPU_ZERO(out);
+    if (sched_getaffinity(0, sizeof *out, out) == 0)
+        return;
+    for (size_t cpu = 0; cpu < (size_t)sysconf(_SC_NPROCESSORS_ONLN) && cpu < CPU_SETSIZE; cpu++) /* more than 1024 cores */
+        CPU_SET(cpu, out);
+}
+
+int shmemi_cpu_cores(const cpu_set_t *mask)
+{
+    int cores = CPU_COUNT(mask);
     double quota = cgroup_quota();
     if (quota < cores)
         cores = (int)quota;

@@ -3,9 +3,14 @@
 #ifndef SHMEMI_BASE_CPU_H
 #define SHMEMI_BASE_CPU_H
 
-/* How many cores this process may use at once: its affinity mask, cut by the CPU quota of its cgroups (v1 and v2).
-   At least 1. */
-int shmemi_cpu_cores(void);
+#include <sched.h>
+
+/* The cores that this process may run on. */
+void shmemi_cpu_mask(cpu_set_t *out);
+
+/* How many cores processes may use at once that together may run on `mask`: cut by the CPU quota of this process's
+   cgroups (v1 and v2). At least 1. */
+int shmemi_cpu_cores(const cpu_set_t *mask);
 
 /* Tells the core that this is a spin loop. */
 static inline void shmemi_cpu_relax(void)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum shmemi_message_type {
-    SHMEMI_MESSAGE_HELLO = 1, /* PE to PE 0: rank, size, heap_size; its heap's descriptor goes along */
+    SHMEMI_MESSAGE_HELLO = 1, /* PE to PE 0: rank, size, heap_size, in text its cpu_set_t; its heap's descriptor goes along */
     SHMEMI_MESSAGE_WELCOME,   /* PE 0's answer: value = bytes of the control segment, whose descriptor goes along */
     SHMEMI_MESSAGE_HEAPS,     /* after it: descriptors of the heaps of PEs rank .. rank + count - 1 */
     SHMEMI_MESSAGE_REFUSED,   /* instead: rank = negative errno, text = why */

@@ -58,6 +58,7 @@ struct hub {
     const struct shmemi_identity *identity;
     int *heaps, *sockets, *pids; /* by PE; -1 while it has not come */
     int come;
+    cpu_set_t cores; /* that any of the PEs may run on */
     size_t heap_size, stride;
     int64_t deadline;
 };
@@ -132,6 +133,9 @@ static int welcome_one(struct hub *hub, int socket)
     hub->sockets[m.rank] = socket;
     hub->pids[m.rank] = m.pid;
     hub->come++;
+    cpu_set_t cores;
+    memcpy(&cores, m.text, sizeof cores);
+    CPU_OR(&hub->cores, &hub->cores, &cores);
     return 0;
 }
 
@@ -187,7 +191,7 @@ static int make_control(const struct hub *hub, size_t bytes, int *out)
         return shmemi_fail_in(rc, "making the job's control segment");
     }
     struct shmemi_control *control = at;
-    long cores = shmemi_cpu_cores();
+    long cores = shmemi_cpu_cores(&hub->cores);
     rc = shmemi_setting_int("SHMEM_CORES", 1, 1 << 20, &cores);
     control->magic = SHMEMI_CONTROL_MAGIC;
     control->version = SHMEMI_CONTROL_VERSION;
@@ -294,6 +298,9 @@ static int follow(const struct shmemi_identity *identity, int heap, size_t heap_
     m.rank = identity->me;
     m.size = identity->n;
     m.heap_size = heap_size;
+    cpu_set_t cores;
+    shmemi_cpu_mask(&cores);
+    memcpy(m.text, &cores, sizeof cores);
     rc = shmemi_wire_send(socket, &m, sizeof m, &heap, 1, deadline);
     /* PE 0 names who is missing, so it gets a little longer than everybody else. */
     int64_t patience = deadline == SHMEMI_NO_DEADLINE ? deadline : deadline + 3000000000;
@@ -337,6 +344,7 @@ int shmemi_wireup(const struct shmemi_identity *identity, int heap, size_t heap_
     struct hub hub = {.identity = identity, .heaps = lists, .sockets = lists + n, .pids = lists + 2 * n, .come = 1,
                       .heap_size = heap_size, .stride = stride, .deadline = deadline};
     out->heaps = lists;
+    shmemi_cpu_mask(&hub.cores);
     int rc = n > 1 ? shmemi_wire_listen(identity->name, identity->me, &out->listener) : 0;
     if (rc == -EADDRINUSE)
         rc = second_of_its_number(identity, heap, heap_size);

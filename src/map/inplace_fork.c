@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a forked child gets: whole pages stay shared with it, mixed pages become private copies.
 //
-// The child must not write into mixed pages before it has its copies, for they are the parent's memory, in
-// use. Yet the C library's fork writes there before any handler runs in the child (it resets locks of malloc
-// and of open files, which may lie there). So the child gets no mapping of them at all (MADV_DONTFORK), and
-// whoever touches them first in the child makes the copies: a handler of SIGSEGV, set for the length of the
-// fork, or at last the handler of pthread_atfork.
+// The child must not write into mixed pages before it has its copies, for they are the parent's memory, in use. Yet
+// the C library's fork writes there before any handler runs in the child: it resets locks and lists of malloc and of open
+// files. So the child gets no mapping of them at all (MADV_DONTFORK), and its copies are the first thing that it makes (fork_trap.h).
 //
-//   before: lock, list the mixed mappings, MADV_DONTFORK, set the handler
+//   before: lock, list the mixed mappings, MADV_DONTFORK, set the trap
 //   child:  copy everything from the file to private pages, tell the parent
 //   parent: wait until the child told, or is dead; undo
 //
-// The forking thread goes on only after the copy. Other threads of the parent do not wait: what they write to
-// mixed pages while the child copies, the child may see. vfork and posix_spawn share memory and run no
-// handlers.
+// The parent waits while fork still holds the locks of malloc, so the heap that the child gets is one of one moment. Where
+// the trap cannot do that (other than x86-64, before Linux 5.11) it waits later, and other threads of the parent that
+// use malloc meanwhile can spoil the child's heap. Anything else that other threads of the parent write to
+// mixed pages while the child copies, the child may see or not. vfork and posix_spawn share memory and run no handlers.
 #include "map/inplace_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,10 +30,6 @@
  */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static struct shmemi_inplace *_Atomic served;
-
-/* This thread is forking, by this plan. Not reached through a function call or the heap, which may be
- * missing. */
-static _Thread_local struct shmemi_fork_plan *forking __attribute__((tls_model("initial-exec")));
 
 /* ---- what may run in the child before its memory is complete ---- */
 
@@ -67,39 +61,24 @@ SHMEMI_BARE static bool copy_run(const struct shmemi_fork_run *run, int file)
            shmemi_raw(SYS_mprotect, run->address, run->length, (uintptr_t)run->protection, 0, 0, 0) == 0;
 }
 
-SHMEMI_BARE static void complete_child(struct shmemi_fork_plan *plan)
+SHMEMI_BARE static void copy_all(struct shmemi_fork_trap *trap)
 {
-    if (plan->completed)
-        return;
-    plan->completed = true;
+    const struct shmemi_fork_plan *plan = (const struct shmemi_fork_plan *)(void *)trap;
     for (size_t i = 0; i < plan->count; i++)
         if (!copy_run(&plan->runs[i], plan->file))
             give_up();
-    shmemi_raw(SYS_write, (uintptr_t)plan->done[1], (uintptr_t) "", 1, 0, 0, 0);
+    shmemi_raw(SYS_write, (uintptr_t)plan->done[1], (uintptr_t)"", 1, 0, 0, 0);
 }
 
-SHMEMI_BARE static long set_fault_action(const struct shmemi_kernel_action *new,
-                                         struct shmemi_kernel_action *old)
-{
-    return shmemi_raw(SYS_rt_sigaction, SIGSEGV, (uintptr_t) new, (uintptr_t)old, sizeof(uint64_t), 0, 0);
-}
+/* ---- what may run in the parent while fork holds its locks ---- */
 
-SHMEMI_BARE static void on_fault(int number, siginfo_t *info, void *context)
+SHMEMI_BARE static void wait_for_child(struct shmemi_fork_trap *trap)
 {
-    (void)context;
-    struct shmemi_fork_plan *plan = forking;
-    if (plan && !plan->completed && shmemi_raw(SYS_getpid, 0, 0, 0, 0, 0, 0) != plan->parent) {
-        complete_child(plan);
-        return; /* and try again */
-    }
-    if (!plan) /* another thread of the parent, where all memory is there. Relaxed: it was set before the
-                  handler was. */
-        plan = &atomic_load_explicit(&served, memory_order_relaxed)->plan;
-    set_fault_action(&plan->old_action,
-                     NULL); /* not ours: the same instruction meets the program's own action */
-    if (info->si_code <= 0) /* sent by somebody: there is no such instruction */
-        shmemi_raw(SYS_tkill, (uintptr_t)shmemi_raw(SYS_gettid, 0, 0, 0, 0, 0, 0), (uintptr_t)number, 0, 0, 0,
-                   0);
+    const struct shmemi_fork_plan *plan = (const struct shmemi_fork_plan *)(void *)trap;
+    char byte;
+    shmemi_raw(SYS_close, (uintptr_t)plan->done[1], 0, 0, 0, 0, 0); /* or its death would not be seen */
+    while (shmemi_raw(SYS_read, (uintptr_t)plan->done[0], (uintptr_t)&byte, 1, 0, 0, 0) == -EINTR)
+        ;
 }
 
 /* ---- before ---- */
@@ -147,48 +126,23 @@ static void set_inherit(const struct shmemi_fork_plan *plan, int advice)
         madvise((void *)(uintptr_t)plan->runs[i].address, (size_t)plan->runs[i].length, advice);
 }
 
-#ifdef __x86_64__
-/* The kernel leaves the way back from a handler to us there. */
-void shmemi_fork_return_from_fault(void);
-__asm__(".text\n.hidden shmemi_fork_return_from_fault\n.globl shmemi_fork_return_from_fault\n"
-        ".type shmemi_fork_return_from_fault, @function\n"
-        "shmemi_fork_return_from_fault: mov $15, %eax\nsyscall\n"
-        ".size shmemi_fork_return_from_fault, .-shmemi_fork_return_from_fault\n");
-#endif
-
-static void catch_faults(struct shmemi_fork_plan *plan)
-{
-    const uint64_t fault = UINT64_C(1) << (SIGSEGV - 1);
-    struct shmemi_kernel_action action = {.handler = (uintptr_t)on_fault, .flags = SA_SIGINFO};
-#ifdef __x86_64__
-    action.flags |= 0x04000000; /* SA_RESTORER */
-    action.restorer = (uintptr_t)shmemi_fork_return_from_fault;
-#endif
-    set_fault_action(&action, &plan->old_action);
-    shmemi_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (uintptr_t)&fault, (uintptr_t)&plan->old_mask, sizeof fault,
-               0, 0);
-}
-
 static void make_plan(struct shmemi_inplace *engine)
 {
     struct shmemi_fork_plan *plan = &engine->plan;
-    plan->count = 0;
-    plan->parent = engine->owner;
-    plan->completed = false;
     plan->active = false;
-    plan->file = engine->files[SHMEMI_PAGES_MIXED];
     if (engine->mixed == 0)
         return;
+    plan->file = engine->files[SHMEMI_PAGES_MIXED];
     if (!list_runs(engine) || pipe2(plan->done, O_CLOEXEC) < 0) {
-        shmemi_warn("map", "no memory or descriptors to give a forked child its own copies: it shares "
-                           "registered memory and what lies beside it");
-        plan->count = 0;
+        shmemi_warn("map", "no memory or descriptors to give a forked child its own copies: "
+                           "it shares registered memory and what lies beside it");
         return;
     }
     plan->active = true;
+    plan->trap.in_child = copy_all;
+    plan->trap.in_parent = wait_for_child;
     set_inherit(plan, MADV_DONTFORK);
-    forking = plan;
-    catch_faults(plan);
+    shmemi_fork_trap_set(&plan->trap);
 }
 
 static void before(void)
@@ -204,34 +158,16 @@ static void before(void)
 
 /* ---- after ---- */
 
-static void stop_catching(struct shmemi_fork_plan *plan)
-{
-    struct shmemi_kernel_action now;
-    set_fault_action(NULL, &now);
-    if (now.handler == (uintptr_t)on_fault)
-        set_fault_action(&plan->old_action, NULL);
-    shmemi_raw(SYS_rt_sigprocmask, SIG_SETMASK, (uintptr_t)&plan->old_mask, 0, sizeof plan->old_mask, 0, 0);
-    forking = NULL;
-}
-
-static void wait_for_child(struct shmemi_fork_plan *plan)
-{
-    char byte;
-    close(plan->done[1]);
-    while (read(plan->done[0], &byte, 1) < 0 && errno == EINTR)
-        ;
-    close(plan->done[0]);
-}
-
 static void in_parent(void)
 {
-    struct shmemi_inplace *engine =
-        atomic_load_explicit(&served, memory_order_relaxed); /* ordered by the gate */
+    struct shmemi_inplace *engine = atomic_load_explicit(&served, memory_order_relaxed); /* ordered by the gate */
     if (engine) {
         struct shmemi_fork_plan *plan = &engine->plan;
         if (plan->active) {
-            stop_catching(plan);
-            wait_for_child(plan);
+            shmemi_fork_trap_clear(&plan->trap);
+            if (!plan->trap.parent_done)
+                wait_for_child(&plan->trap);
+            close(plan->done[0]);
             set_inherit(plan, MADV_DOFORK);
         }
         pthread_mutex_unlock(&engine->lock);
@@ -239,27 +175,32 @@ static void in_parent(void)
     pthread_mutex_unlock(&gate);
 }
 
+/* Whatever the child does with it, the engine is not its own: it stays as it is, and nothing works. */
+static void leave_engine(struct shmemi_inplace *engine)
+{
+    engine->owner = -1;
+    shmemi_guard_close(&engine->guard);
+    shmemi_maps_close(&engine->maps);
+    for (int kind = 0; kind < SHMEMI_PAGE_KINDS; kind++) {
+        if (engine->files[kind] >= 0)
+            close(engine->files[kind]);
+        engine->files[kind] = -1;
+    }
+    pthread_mutex_init(&engine->lock, NULL);
+}
+
 static void in_child(void)
 {
-    if (forking)
-        complete_child(forking);
     struct shmemi_inplace *engine = atomic_load_explicit(&served, memory_order_relaxed); /* the only thread */
     if (engine) {
-        if (engine->plan.active) {
-            stop_catching(&engine->plan);
-            close(engine->plan.done[0]);
-            close(engine->plan.done[1]);
+        struct shmemi_fork_plan *plan = &engine->plan;
+        if (plan->active) {
+            shmemi_fork_trap_clear(&plan->trap);
+            close(plan->done[0]);
+            close(plan->done[1]);
         }
-        engine->owner = -1;
-        shmemi_guard_close(&engine->guard);
-        shmemi_maps_close(&engine->maps);
-        for (int kind = 0; kind < SHMEMI_PAGE_KINDS; kind++) {
-            if (engine->files[kind] >= 0)
-                close(engine->files[kind]);
-            engine->files[kind] = -1;
-        }
+        leave_engine(engine);
         atomic_store_explicit(&served, NULL, memory_order_relaxed); /* the only thread */
-        pthread_mutex_init(&engine->lock, NULL);
     }
     pthread_mutex_init(&gate, NULL);
 }

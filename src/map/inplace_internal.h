@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+#include "map/fork_trap.h"
 #include "map/guard.h"
 #include "map/inplace.h"
 #include "map/maps.h"
@@ -32,26 +33,15 @@ struct shmemi_fork_run {
     int protection;
 };
 
-/* The kernel's struct sigaction. */
-struct shmemi_kernel_action {
-    uintptr_t handler;
-    unsigned long flags;
-    uintptr_t restorer;
-    uint64_t mask;
-};
-
 /* What the fork handlers hand to each other. In memory of its own, like the engine: all other memory of the
    process may be among what the child still has to copy. */
 struct shmemi_fork_plan {
+    struct shmemi_fork_trap trap; /* first: it is how the bare functions find the plan */
     struct shmemi_fork_run *runs;
     size_t count, capacity;
     int file;    /* the mixed one */
     int done[2]; /* pipe: the child has copied, or is dead */
-    pid_t parent;
-    bool active;                            /* the child has something to copy */
-    bool completed;                         /* and has copied it */
-    struct shmemi_kernel_action old_action; /* of SIGSEGV */
-    uint64_t old_mask;                      /* of the forking thread */
+    bool active; /* the child has something to copy */
 };
 
 /* Its memory comes from mmap. */

@@ -187,6 +187,25 @@ static int file_of(const struct shmemi_inplace *engine, const struct shmemi_page
     return engine->files[page->flags & SHMEMI_PAGE_MIXED ? SHMEMI_PAGES_MIXED : SHMEMI_PAGES_WHOLE];
 }
 
+static bool is_moved(const struct shmemi_page *page)
+{
+    return page && page->flags & SHMEMI_PAGE_MOVED;
+}
+
+/* Two moved pages of one kind and epoch, parked both or none: those between them too, they are one run. */
+static bool alike(const struct shmemi_inplace *engine, uint64_t first, uint64_t number)
+{
+    const unsigned flags = SHMEMI_PAGE_MOVED | SHMEMI_PAGE_MIXED | SHMEMI_PAGE_PARKED;
+    const struct shmemi_page *one = shmemi_pages_at(&engine->pages, first);
+    const struct shmemi_page *other = shmemi_pages_at(&engine->pages, number);
+    return other && other->epoch == one->epoch && (other->flags & flags) == (one->flags & flags);
+}
+
+static bool to_return(const struct shmemi_page *page)
+{
+    return is_moved(page) && page->count == 0;
+}
+
 /* Is any of these bytes of the file mapped somewhere? */
 static bool mapped_anywhere(struct shmemi_inplace *engine, enum shmemi_page_kind kind, uint64_t offset,
                             uint64_t bytes)
@@ -201,24 +220,31 @@ static bool mapped_anywhere(struct shmemi_inplace *engine, enum shmemi_page_kind
     return found;
 }
 
-static void forget_page(struct shmemi_inplace *engine, uint64_t number)
+/* The pages [first, last) are alike. */
+static void forget_run(struct shmemi_inplace *engine, uint64_t first, uint64_t last)
 {
-    struct shmemi_page *page = shmemi_pages_at(&engine->pages, number);
-    uint64_t offset = shmemi_inplace_offset(engine, number, page);
+    const struct shmemi_page *page = shmemi_pages_at(&engine->pages, first);
+    uint64_t offset = shmemi_inplace_offset(engine, first, page);
+    size_t bytes = (size_t)(last - first) * engine->page;
     enum shmemi_page_kind kind = page->flags & SHMEMI_PAGE_MIXED ? SHMEMI_PAGES_MIXED : SHMEMI_PAGES_WHOLE;
     if (page->flags & SHMEMI_PAGE_PARKED)
-        munmap((void *)(uintptr_t)(number * engine->page ^ engine->flip), engine->page);
-    if (!mapped_anywhere(engine, kind, offset, engine->page))
-        drop(engine->files[kind], offset, engine->page);
-    note_private(engine, page, true);
+        munmap((void *)(uintptr_t)(first * engine->page ^ engine->flip), bytes);
+    if (!mapped_anywhere(engine, kind, offset, bytes))
+        drop(engine->files[kind], offset, bytes);
+    for (uint64_t number = first; number < last; number++)
+        note_private(engine, shmemi_pages_at(&engine->pages, number), true);
 }
 
 void shmemi_inplace_forget(struct shmemi_inplace *engine, uint64_t first, uint64_t last)
 {
-    for (uint64_t number = first; number < last; number++) {
-        const struct shmemi_page *page = shmemi_pages_at(&engine->pages, number);
-        if (page && page->flags & SHMEMI_PAGE_MOVED)
-            forget_page(engine, number);
+    while (first < last) {
+        uint64_t stop = first + 1;
+        if (is_moved(shmemi_pages_at(&engine->pages, first))) {
+            while (stop < last && alike(engine, first, stop))
+                stop++;
+            forget_run(engine, first, stop);
+        }
+        first = stop;
     }
 }
 
@@ -264,6 +290,8 @@ static int return_step(struct shmemi_inplace *engine, uint64_t first, uint64_t l
             munmap((void *)w.park, w.length);
         return window_failed(&w, rc);
     }
+    if (parked && w.park != (w.address ^ engine->flip))
+        munmap((void *)(w.address ^ engine->flip), w.length); /* the parked one could not be used */
     if (!(protection & PROT_WRITE))
         mprotect((void *)w.address, w.length, protection);
     drop(w.file, w.offset, w.length);
@@ -286,21 +314,6 @@ static int return_pages(struct shmemi_inplace *engine, uint64_t first, uint64_t 
             result = rc;
     }
     return result;
-}
-
-static bool to_return(const struct shmemi_page *page)
-{
-    return page && page->flags & SHMEMI_PAGE_MOVED && page->count == 0;
-}
-
-/* Alike enough for one step: the page follows directly in the same file, and is parked as the first one is.
- */
-static bool goes_on(const struct shmemi_inplace *engine, uint64_t first, uint64_t number)
-{
-    const enum shmemi_page_flag alike = SHMEMI_PAGE_MIXED | SHMEMI_PAGE_PARKED;
-    const struct shmemi_page *one = shmemi_pages_at(&engine->pages, first);
-    const struct shmemi_page *other = shmemi_pages_at(&engine->pages, number);
-    return to_return(other) && other->epoch == one->epoch && (other->flags & alike) == (one->flags & alike);
 }
 
 /* The pages [first, last) are alike: those that are still mapped from our file go back, the others are
@@ -342,7 +355,7 @@ int shmemi_inplace_give_back(struct shmemi_inplace *engine, uint64_t first, uint
             continue;
         }
         uint64_t stop = first + 1, most = first + STEP / engine->page;
-        while (stop < last && stop < most && goes_on(engine, first, stop))
+        while (stop < last && stop < most && to_return(shmemi_pages_at(&engine->pages, stop)) && alike(engine, first, stop))
             stop++;
         int rc = return_run(engine, first, stop);
         if (rc < 0)
