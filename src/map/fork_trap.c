@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two traps, set for the length of a fork.
 //
-// The system call. Handlers of pthread_atfork run outside the time in which fork holds the locks of malloc: a thread of the
-// parent may change the heap before ours runs, and the child changes locks and lists before its own. The
-// place to be is the system call in between. Linux can hand the system calls of a thread to the thread itself
-// (syscall user dispatch, 5.11, x86-64): all are passed on as they are; around the one that makes the child we do our work.
+// The system call. Handlers of pthread_atfork run outside the time in which fork holds the locks of malloc: a
+// thread of the parent may change the heap before ours runs, and the child changes locks and lists before its
+// own. The place to be is the system call in between. Linux can hand the system calls of a thread to the
+// thread itself (syscall user dispatch, 5.11, x86-64): all are passed on as they are; around the one that
+// makes the child we do our work.
 //
-// The page fault. Where the first trap is missing, the child touches memory that it has not got yet. SIGSEGV then has
-// it made, and the instruction is tried again. The parent's other threads are not held back there.
+// The page fault. Where the first trap is missing, the child touches memory that it has not got yet. SIGSEGV
+// then has it made, and the instruction is tried again. The parent's other threads are not held back there.
 //
 // Code here runs in a child that lacks some memory, so it is bare.
 #include "map/fork_trap.h"
@@ -22,7 +23,8 @@
 /* This thread is forking. Not reached through a function call or the heap, which may be missing. */
 static _Thread_local struct shmemi_fork_trap *forking __attribute__((tls_model("initial-exec")));
 
-/* The same for other threads, which may run into the handlers while they are set. One fork at a time: the caller sees to that. */
+/* The same for other threads, which may run into the handlers while they are set. One fork at a time: the
+ * caller sees to that. */
 static struct shmemi_fork_trap *_Atomic anybody;
 
 enum { RESTORER = 0x04000000, SIGNAL_SET = sizeof(uint64_t) };
@@ -43,9 +45,10 @@ SHMEMI_BARE static void complete_child(struct shmemi_fork_trap *trap)
     trap->in_child(trap);
 }
 
-SHMEMI_BARE static void set_action(int number, const struct shmemi_kernel_action *new, struct shmemi_kernel_action *old)
+SHMEMI_BARE static void set_action(int number, const struct shmemi_kernel_action *new,
+                                   struct shmemi_kernel_action *old)
 {
-    shmemi_raw(SYS_rt_sigaction, (uintptr_t)number, (uintptr_t)new, (uintptr_t)old, SIGNAL_SET, 0, 0);
+    shmemi_raw(SYS_rt_sigaction, (uintptr_t)number, (uintptr_t) new, (uintptr_t)old, SIGNAL_SET, 0, 0);
 }
 
 /* ---- the page fault ---- */
@@ -59,10 +62,14 @@ SHMEMI_BARE static void on_fault(int number, siginfo_t *info, void *context)
         return; /* and try again */
     }
     if (!trap) /* a thread of the parent, where no memory is missing */
-        trap = atomic_load_explicit(&anybody, memory_order_acquire); /* [fork-trap] pairs with the release in shmemi_fork_trap_set() */
-    set_action(number, &trap->old_segv, NULL); /* not ours: the same instruction meets the program's own action */
-    if (info->si_code <= 0)                    /* sent by somebody: there is no such instruction */
-        shmemi_raw(SYS_tkill, (uintptr_t)shmemi_raw(SYS_gettid, 0, 0, 0, 0, 0, 0), (uintptr_t)number, 0, 0, 0, 0);
+        trap = atomic_load_explicit(
+            &anybody,
+            memory_order_acquire); /* [fork-trap] pairs with the release in shmemi_fork_trap_set() */
+    set_action(number, &trap->old_segv,
+               NULL);       /* not ours: the same instruction meets the program's own action */
+    if (info->si_code <= 0) /* sent by somebody: there is no such instruction */
+        shmemi_raw(SYS_tkill, (uintptr_t)shmemi_raw(SYS_gettid, 0, 0, 0, 0, 0, 0), (uintptr_t)number, 0, 0, 0,
+                   0);
 }
 
 /* ---- the system call ---- */
@@ -76,7 +83,8 @@ enum selector { ALLOW = 0, BLOCK = 1 };
 void shmemi_fork_trap_return(void);
 extern const char shmemi_fork_trap_return_end[];
 __asm__(".text\n.balign 16\n"
-        ".hidden shmemi_fork_trap_return\n.globl shmemi_fork_trap_return\n.type shmemi_fork_trap_return, @function\n"
+        ".hidden shmemi_fork_trap_return\n.globl shmemi_fork_trap_return\n.type shmemi_fork_trap_return, "
+        "@function\n"
         ".hidden shmemi_fork_trap_return_end\n.globl shmemi_fork_trap_return_end\n"
         "shmemi_fork_trap_return:\nmov $15, %eax\nsyscall\nnop\n"
         "shmemi_fork_trap_return_end:\n.size shmemi_fork_trap_return, .-shmemi_fork_trap_return\n");
@@ -88,8 +96,8 @@ struct call {
 
 SHMEMI_BARE static long pass_on(const struct call *call)
 {
-    return shmemi_raw(call->number, call->argument[0], call->argument[1], call->argument[2], call->argument[3],
-                      call->argument[4], call->argument[5]);
+    return shmemi_raw(call->number, call->argument[0], call->argument[1], call->argument[2],
+                      call->argument[3], call->argument[4], call->argument[5]);
 }
 
 /* Makes a process with its own memory, on the caller's stack? */
@@ -103,7 +111,8 @@ SHMEMI_BARE static bool makes_child(const struct call *call)
 /* Cannot be made from a signal handler: another stack, or a frame that only the caller has. */
 SHMEMI_BARE static bool must_be_made_there(const struct call *call)
 {
-    return call->number == SYS_clone || call->number == SYS_clone3 || call->number == SYS_vfork || call->number == SYS_rt_sigreturn;
+    return call->number == SYS_clone || call->number == SYS_clone3 || call->number == SYS_vfork ||
+           call->number == SYS_rt_sigreturn;
 }
 
 /* The mask of the interrupted code is in its context. Our two signals stay open. */
@@ -136,7 +145,8 @@ SHMEMI_BARE static long make_child(struct shmemi_fork_trap *trap, const struct c
 }
 
 /* A signal that is not about our dispatch: the program's own action deals with it. */
-SHMEMI_BARE static void not_ours(const struct shmemi_fork_trap *trap, int number, siginfo_t *info, ucontext_t *context)
+SHMEMI_BARE static void not_ours(const struct shmemi_fork_trap *trap, int number, siginfo_t *info,
+                                 ucontext_t *context)
 {
     if (trap->old_sys.handler == (uintptr_t)SIG_IGN)
         return;
@@ -155,11 +165,15 @@ SHMEMI_BARE static void on_system_call(int number, siginfo_t *info, void *opaque
     struct shmemi_fork_trap *trap = forking;
     if (!trap || info->si_code != DISPATCHED) {
         if (!trap)
-            trap = atomic_load_explicit(&anybody, memory_order_acquire); /* [fork-trap] pairs with the release in shmemi_fork_trap_set() */
+            trap = atomic_load_explicit(
+                &anybody,
+                memory_order_acquire); /* [fork-trap] pairs with the release in shmemi_fork_trap_set() */
         not_ours(trap, number, info, context);
         return;
     }
-    struct call call = {info->si_syscall, {(uintptr_t)r[REG_RDI], (uintptr_t)r[REG_RSI], (uintptr_t)r[REG_RDX], (uintptr_t)r[REG_R10], (uintptr_t)r[REG_R8], (uintptr_t)r[REG_R9]}};
+    struct call call = {info->si_syscall,
+                        {(uintptr_t)r[REG_RDI], (uintptr_t)r[REG_RSI], (uintptr_t)r[REG_RDX],
+                         (uintptr_t)r[REG_R10], (uintptr_t)r[REG_R8], (uintptr_t)r[REG_R9]}};
     trap->selector = ALLOW;
     if (makes_child(&call)) {
         r[REG_RAX] = make_child(trap, &call);
@@ -184,7 +198,7 @@ static void catch_system_calls(struct shmemi_fork_trap *trap)
 {
     trap->selector = BLOCK;
     shmemi_raw(SYS_prctl, DISPATCH_SET, DISPATCH_ON, (uintptr_t)shmemi_fork_trap_return,
-               (uintptr_t)(shmemi_fork_trap_return_end - (const char *)shmemi_fork_trap_return),
+               (uintptr_t)(shmemi_fork_trap_return_end - (const char *)(uintptr_t)shmemi_fork_trap_return),
                (uintptr_t)&trap->selector, 0);
 }
 
@@ -244,10 +258,12 @@ void shmemi_fork_trap_set(struct shmemi_fork_trap *trap)
     trap->parent = (int32_t)shmemi_raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
     trap->child_done = trap->parent_done = false;
     forking = trap;
-    atomic_store_explicit(&anybody, trap, memory_order_release); /* [fork-trap] pairs with the acquire in the handlers */
+    atomic_store_explicit(&anybody, trap,
+                          memory_order_release); /* [fork-trap] pairs with the acquire in the handlers */
     take_action(SIGSEGV, on_fault, &trap->old_segv);
     take_action(SIGSYS, on_system_call, &trap->old_sys);
-    shmemi_raw(SYS_rt_sigprocmask, SIG_SETMASK, (uintptr_t)&closed, (uintptr_t)&trap->old_mask, SIGNAL_SET, 0, 0);
+    shmemi_raw(SYS_rt_sigprocmask, SIG_SETMASK, (uintptr_t)&closed, (uintptr_t)&trap->old_mask, SIGNAL_SET, 0,
+               0);
     catch_system_calls(trap);
 }
 

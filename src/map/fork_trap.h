@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Being there when a child is born: before the C library does anything in it, and before it does more in the parent.
+// Being there when a child is born: before the C library does anything in it, and before it does more in the
+// parent.
 #ifndef SHMEMI_MAP_FORK_TRAP_H
 #define SHMEMI_MAP_FORK_TRAP_H
 
@@ -18,10 +19,11 @@ struct shmemi_kernel_action {
 
 /* In memory that every child has. */
 struct shmemi_fork_trap {
-    /* Runs in the child, once, before its first access to missing memory or at shmemi_fork_trap_clear(). Bare. */
+    /* Runs in the child, once, before its first access to missing memory or at shmemi_fork_trap_clear().
+     * Bare. */
     void (*in_child)(struct shmemi_fork_trap *trap);
-    /* Runs in the parent behind the system call, while the C library still holds its locks, if this kernel lets us;
-       bare. Else `parent_done` stays false. */
+    /* Runs in the parent behind the system call, while the C library still holds its locks, if this kernel
+       lets us; bare. Else `parent_done` stays false. */
     void (*in_parent)(struct shmemi_fork_trap *trap);
     int32_t parent; /* process id */
     bool child_done, parent_done;

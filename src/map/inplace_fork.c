@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a forked child gets: whole pages stay shared with it, mixed pages become private copies.
 //
-// The child must not write into mixed pages before it has its copies, for they are the parent's memory, in use. Yet
-// the C library's fork writes there before any handler runs in the child: it resets locks and lists of malloc and of open
-// files. So the child gets no mapping of them at all (MADV_DONTFORK), and its copies are the first thing that it makes (fork_trap.h).
+// The child must not write into mixed pages before it has its copies, for they are the parent's memory, in
+// use. Yet the C library's fork writes there before any handler runs in the child: it resets locks and lists
+// of malloc and of open files. So the child gets no mapping of them at all (MADV_DONTFORK), and its copies
+// are the first thing that it makes (fork_trap.h).
 //
 //   before: lock, list the mixed mappings, MADV_DONTFORK, set the trap
 //   child:  copy everything from the file to private pages, tell the parent
 //   parent: wait until the child told, or is dead; undo
 //
-// The parent waits while fork still holds the locks of malloc, so the heap that the child gets is one of one moment. Where
-// the trap cannot do that (other than x86-64, before Linux 5.11) it waits later, and other threads of the parent that
-// use malloc meanwhile can spoil the child's heap. Anything else that other threads of the parent write to
-// mixed pages while the child copies, the child may see or not. vfork and posix_spawn share memory and run no handlers.
+// The parent waits while fork still holds the locks of malloc, so the heap that the child gets is one of one
+// moment. Where the trap cannot do that (other than x86-64, before Linux 5.11) it waits later, and other
+// threads of the parent that use malloc meanwhile can spoil the child's heap. Anything else that other
+// threads of the parent write to mixed pages while the child copies, the child may see or not. vfork and
+// posix_spawn share memory and run no handlers.
 #include "map/inplace_internal.h"
 
 #include <errno.h>
@@ -67,7 +69,7 @@ SHMEMI_BARE static void copy_all(struct shmemi_fork_trap *trap)
     for (size_t i = 0; i < plan->count; i++)
         if (!copy_run(&plan->runs[i], plan->file))
             give_up();
-    shmemi_raw(SYS_write, (uintptr_t)plan->done[1], (uintptr_t)"", 1, 0, 0, 0);
+    shmemi_raw(SYS_write, (uintptr_t)plan->done[1], (uintptr_t) "", 1, 0, 0, 0);
 }
 
 /* ---- what may run in the parent while fork holds its locks ---- */
@@ -160,7 +162,8 @@ static void before(void)
 
 static void in_parent(void)
 {
-    struct shmemi_inplace *engine = atomic_load_explicit(&served, memory_order_relaxed); /* ordered by the gate */
+    struct shmemi_inplace *engine =
+        atomic_load_explicit(&served, memory_order_relaxed); /* ordered by the gate */
     if (engine) {
         struct shmemi_fork_plan *plan = &engine->plan;
         if (plan->active) {

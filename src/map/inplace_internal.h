@@ -103,7 +103,7 @@ uint64_t shmemi_inplace_offset(const struct shmemi_inplace *engine, uint64_t num
                                const struct shmemi_page *page);
 
 /* move: brings the run into its file. On failure pages that were moved already stay moved, with count 0.
-   *guard_out is lowered to what held for this run. */
+ *guard_out is lowered to what held for this run. */
 int shmemi_inplace_bring_in(struct shmemi_inplace *engine, const struct shmemi_run *run,
                             enum shmemi_guard *guard_out);
 

@@ -355,7 +355,8 @@ int shmemi_inplace_give_back(struct shmemi_inplace *engine, uint64_t first, uint
             continue;
         }
         uint64_t stop = first + 1, most = first + STEP / engine->page;
-        while (stop < last && stop < most && to_return(shmemi_pages_at(&engine->pages, stop)) && alike(engine, first, stop))
+        while (stop < last && stop < most && to_return(shmemi_pages_at(&engine->pages, stop)) &&
+               alike(engine, first, stop))
             stop++;
         int rc = return_run(engine, first, stop);
         if (rc < 0)
