@@ -22,6 +22,7 @@ int shmemi_log_configure(void)
 {
     const char *setting = getenv("SHMEM_LOG");
     if (!setting || !*setting) {
+        wanted_areas[0] = 0;
         bool debug = getenv("SHMEM_DEBUG") || getenv("SMA_DEBUG");
         atomic_store_explicit(&wanted_level, debug ? SHMEMI_LOG_DEBUG : SHMEMI_LOG_WARN, memory_order_relaxed);
         return 0;
