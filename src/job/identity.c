@@ -35,6 +35,8 @@ static int from_variables(const char *rank_name, const char *size_name, struct s
 {
     long rank, size;
     const char *rank_text = shmemi_setting(rank_name), *size_text = shmemi_setting(size_name);
+    if (!rank_text && !size_text)
+        return shmemi_fail(-EINVAL, "neither %s nor %s is set: a job needs both", rank_name, size_name);
     if (!rank_text || !size_text)
         return shmemi_fail(-EINVAL, "%s is set but %s is not: a job needs both", rank_text ? rank_name : size_name,
                            rank_text ? size_name : rank_name);

@@ -23,15 +23,6 @@ static char move_error[256];
 static struct shmemi_inplace *engine;
 static pthread_mutex_t engine_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void shmemx_static_data(char *begin, char *end)
-{
-    struct shmemi_inplace_static result = {0};
-    move_rc = shmemi_inplace_move_static((uintptr_t)begin, (uintptr_t)end, &result);
-    moved = result; /* the range may have held this variable: only now is it safe to write */
-    if (move_rc < 0)
-        snprintf(move_error, sizeof move_error, "%s", shmemi_last_error());
-}
-
 void shmemi_statics_range(char **begin, size_t *bytes)
 {
     *begin = (char *)(uintptr_t)moved.low; /* NOLINT: an address that came from the linker */
@@ -68,6 +59,19 @@ int shmemi_inplace_engine(struct shmemi_inplace **out)
     *out = engine;
     pthread_mutex_unlock(&engine_lock);
     return rc;
+}
+
+/* The engine is made at once, because its fork handlers give a child its own copy of what was moved. */
+void shmemx_static_data(char *begin, char *end)
+{
+    struct shmemi_inplace_static result = {0};
+    struct shmemi_inplace *ignored;
+    move_rc = shmemi_inplace_move_static((uintptr_t)begin, (uintptr_t)end, &result);
+    moved = result; /* the range may have held this variable: only now is it safe to write */
+    if (move_rc == 0 && moved.moved)
+        move_rc = shmemi_inplace_engine(&ignored);
+    if (move_rc < 0)
+        snprintf(move_error, sizeof move_error, "%s", shmemi_last_error());
 }
 
 static int map_peer(int pe, char **out)

@@ -58,25 +58,32 @@ int shmemi_inplace_take_room(struct shmemi_inplace *engine, int file, uint64_t o
 
 /* ---- in ---- */
 
+/* Mappings at parking places are made and ended by bare calls: no tool that checks the program (a sanitizer) need know of
+   them, and one of them takes the address as an error. */
+static bool park_call(long number, uintptr_t park, size_t length, uintptr_t argument)
+{
+    return shmemi_raw(number, park, length, argument, 0, 0, 0) == 0;
+}
+
 /* Keeps the parking place of this range free for it: its address, or 0 if something is there. */
 static uintptr_t reserve_park(const struct shmemi_inplace *engine, uintptr_t address, size_t length)
 {
-    void *wish = (void *)(address ^ engine->flip);
-    void *got = mmap(wish, length, PROT_NONE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (got == wish)
-        return (uintptr_t)got;
-    if (got != MAP_FAILED) /* a kernel that does not know the flag */
-        munmap(got, length);
+    uintptr_t wish = address ^ engine->flip;
+    long got = shmemi_raw(SYS_mmap, wish, length, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, (uintptr_t)-1, 0);
+    if ((uintptr_t)got == wish)
+        return wish;
+    if (got > 0) /* a kernel that does not know the flag */
+        park_call(SYS_munmap, (uintptr_t)got, length, 0);
     return 0;
 }
 
-/* Frees the memory of a parked mapping. It was born under userfaultfd, so it merges with its neighbours only
-   when the protection changes, which also keeps everybody out. */
+/* Frees the memory of a parked mapping. It was born under userfaultfd, so it merges with its neighbours only when the
+   protection changes, which also keeps everybody out. */
 static void park_emptied(uintptr_t park, size_t length)
 {
-    madvise((void *)park, length, MADV_DONTNEED);
-    mprotect((void *)park, length, PROT_NONE);
+    park_call(SYS_madvise, park, length, MADV_DONTNEED);
+    park_call(SYS_mprotect, park, length, PROT_NONE);
 }
 
 static int window_failed(const struct shmemi_window *w, int rc)
@@ -126,14 +133,14 @@ static int bring_step(struct shmemi_inplace *engine, const struct shmemi_run *ru
     rc = shmemi_window_in(&w);
     if (rc < 0) {
         if (park)
-            munmap((void *)park, length);
+            park_call(SYS_munmap, park, length, 0);
         drop(w.file, w.offset, length);
         return window_failed(&w, rc);
     }
     if (w.park && w.park == park)
         park_emptied(park, length);
     else if (w.park)
-        munmap((void *)w.park, length);
+        park_call(SYS_munmap, w.park, length, 0);
     note_moved(engine, run, epoch, park != 0);
     return 0;
 }
@@ -228,7 +235,7 @@ static void forget_run(struct shmemi_inplace *engine, uint64_t first, uint64_t l
     size_t bytes = (size_t)(last - first) * engine->page;
     enum shmemi_page_kind kind = page->flags & SHMEMI_PAGE_MIXED ? SHMEMI_PAGES_MIXED : SHMEMI_PAGES_WHOLE;
     if (page->flags & SHMEMI_PAGE_PARKED)
-        munmap((void *)(uintptr_t)(first * engine->page ^ engine->flip), bytes);
+        park_call(SYS_munmap, (uintptr_t)(first * engine->page ^ engine->flip), bytes, 0);
     if (!mapped_anywhere(engine, kind, offset, bytes))
         drop(engine->files[kind], offset, bytes);
     for (uint64_t number = first; number < last; number++)
@@ -248,22 +255,18 @@ void shmemi_inplace_forget(struct shmemi_inplace *engine, uint64_t first, uint64
     }
 }
 
-/* A private mapping to copy to: the parked one, else a new one. Writable; 0 with the text if there is none.
- */
+/* A private mapping to copy to: the parked one, else a new one. Writable; 0 with the text if there is none. */
 static uintptr_t take_park(const struct shmemi_inplace *engine, const struct shmemi_window *w, bool parked)
 {
-    if (parked) {
-        uintptr_t park = w->address ^ engine->flip;
-        if (mprotect((void *)park, w->length, w->protection | PROT_WRITE) == 0)
-            return park;
-    }
-    void *fresh = mmap(NULL, w->length, w->protection | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (fresh == MAP_FAILED) {
-        shmemi_fail(-ENOMEM, "no mapping of %zu bytes to give memory back in: %s", w->length,
-                    strerror(errno));
-        return 0;
-    }
-    return (uintptr_t)fresh;
+    uintptr_t park = w->address ^ engine->flip;
+    uintptr_t writable = (uintptr_t)(w->protection | PROT_WRITE);
+    if (parked && park_call(SYS_mprotect, park, w->length, writable))
+        return park;
+    long fresh = shmemi_raw(SYS_mmap, 0, w->length, writable, MAP_PRIVATE | MAP_ANONYMOUS, (uintptr_t)-1, 0);
+    if (fresh > 0)
+        return (uintptr_t)fresh;
+    shmemi_fail((int)fresh, "no mapping of %zu bytes to give memory back in: %s", w->length, strerror((int)-fresh));
+    return 0;
 }
 
 /* Pages [first, last) of one file, one mapping, parked all or none, become private. */
@@ -287,11 +290,11 @@ static int return_step(struct shmemi_inplace *engine, uint64_t first, uint64_t l
         if (w.park == (w.address ^ engine->flip))
             park_emptied(w.park, w.length);
         else
-            munmap((void *)w.park, w.length);
+            park_call(SYS_munmap, w.park, w.length, 0);
         return window_failed(&w, rc);
     }
     if (parked && w.park != (w.address ^ engine->flip))
-        munmap((void *)(w.address ^ engine->flip), w.length); /* the parked one could not be used */
+        park_call(SYS_munmap, w.address ^ engine->flip, w.length, 0); /* the parked one could not be used */
     if (!(protection & PROT_WRITE))
         mprotect((void *)w.address, w.length, protection);
     drop(w.file, w.offset, w.length);
