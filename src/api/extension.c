@@ -215,7 +215,7 @@ int shmemx_region_info(shmemx_region_t region, shmemx_region_info_t *out)
         return NAMED(rc);
     rc = shmemi_region_check(r);
     if (rc == 0) {
-        *out = (shmemx_region_info_t){.number = r->number, .owner = r->owner, .address = r->base, .size = r->size,
+        *out = (shmemx_region_info_t){.number = r->number, .owner = r->owner, .address = r->memory.base, .size = r->size,
                                       .access = r->access, .kind = r->kind, .guard = r->guard, .type = r->type};
         memcpy(out->name, r->name, sizeof out->name);
     }

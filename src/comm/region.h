@@ -7,9 +7,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "job/parts.h"
+#include "path.h"
 #include "shmemx.h"
 
 /* What a handle stands for. Made complete before anybody can find it; afterwards only the atomics and what says so
@@ -18,18 +18,16 @@ struct shmemi_region {
     int owner;
     uint64_t number;
     struct shmemi_region_entry *entry; /* in the owner's directory; NULL for SHMEMX_KIND_SYMMETRIC without number */
-    char *base;                        /* the region's first byte here; NULL: only copies through the kernel */
+    const struct shmemi_path *path;    /* how it is reached from here, */
+    struct shmemi_remote_memory memory; /* and where: base is its first byte here, or NULL */
     size_t size, offset;               /* offset: of a symmetric region in the heap */
     unsigned access;
     shmemx_kind_t kind;
     shmemx_guard_t guard;
     shmemx_type_t type;
     char name[SHMEMI_NAME_BYTES];
-    /* A peer's: the mapping, or where to copy from. */
-    void *mapping;
+    void *mapping;                     /* a peer's memory that was mapped for this handle; NULL: none */
     size_t mapping_bytes;
-    pid_t pid;
-    uint64_t remote_address;
     /* This PE's own: */
     struct shmemi_piece *pieces;
     size_t piece_count;

@@ -2,11 +2,9 @@
 // Put, get, atomics and waits on regions.
 #include <errno.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "await.h"
 #include "base/clock.h"
-#include "base/copy.h"
 #include "fold.h"
 #include "region.h"
 #include "wait.h"
@@ -63,30 +61,13 @@ void shmemi_region_event(struct shmemi_region *r, int which)
     shmemi_stored(r->owner);
 }
 
-/* Copies through the kernel, for memory that is mapped in its owner only. */
-static int copy_through_kernel(const struct shmemi_region *r, size_t offset, void *local, size_t size, bool write)
-{
-    for (size_t done = 0; done < size;) {
-        struct iovec here = {(char *)local + done, size - done};
-        struct iovec there = {(void *)(uintptr_t)(r->remote_address + offset + done), size - done};
-        ssize_t moved = write ? process_vm_writev(r->pid, &here, 1, &there, 1, 0) : process_vm_readv(r->pid, &here, 1, &there, 1, 0);
-        if (moved <= 0)
-            return shmemi_fail_errno("copying %zu bytes %s the memory of PE %d", size - done, write ? "to" : "from", r->owner);
-        done += (size_t)moved;
-    }
-    return 0;
-}
-
 int shmemi_region_put(struct shmemi_region *r, size_t offset, const void *source, size_t size)
 {
     int rc = check(r, offset, size, SHMEMX_REMOTE_WRITE, "write");
     if (rc < 0)
         return rc;
-    if (r->base && r->owner != shmemi_current->me)
-        shmemi_copy(r->base + offset, source, size);
-    else if (r->base)
-        memmove(r->base + offset, source, size); /* the own region may hold the source */
-    else if ((rc = copy_through_kernel(r, offset, (void *)(uintptr_t)source, size, true)) < 0)
+    bool own = r->owner == shmemi_current->me; /* the own region may hold the other end */
+    if ((rc = r->path->put(&r->memory, offset, source, size, own)) < 0)
         return rc;
     shmemi_region_event(r, SHMEMX_EVENT_WRITE);
     return 0;
@@ -97,13 +78,10 @@ int shmemi_region_get(void *dest, struct shmemi_region *r, size_t offset, size_t
     int rc = check(r, offset, size, SHMEMX_REMOTE_READ, "read");
     if (rc < 0)
         return rc;
-    if (r->base && r->owner != shmemi_current->me)
-        shmemi_copy(dest, r->base + offset, size);
-    else if (r->base)
-        memmove(dest, r->base + offset, size);
-    else if ((rc = copy_through_kernel(r, offset, dest, size, false)) < 0)
+    bool own = r->owner == shmemi_current->me;
+    if ((rc = r->path->get(dest, &r->memory, offset, size, own)) < 0)
         return rc;
-    if (r->owner != shmemi_current->me)
+    if (!own)
         shmemi_region_event(r, SHMEMX_EVENT_READ);
     return 0;
 }
@@ -121,12 +99,12 @@ static int element(const struct shmemi_region *r, size_t offset, shmemx_type_t t
     int rc = check_range(r, offset, size);
     if (rc < 0)
         return rc;
-    if (!r->base)
+    if (!(r->path->capabilities & SHMEMI_PATH_ATOMIC))
         return shmemi_fail(-ENOTSUP, "region %llu of PE %d was registered without moving, so no atomic operation and no wait reaches it",
                            (unsigned long long)r->number, r->owner);
-    if ((uintptr_t)(r->base + offset) % size)
+    if ((uintptr_t)(r->memory.base + offset) % size)
         return shmemi_fail(-EINVAL, "offset is %zu, where no element of %zu bytes is aligned", offset, size);
-    *out = r->base + offset;
+    *out = r->memory.base + offset;
     return 0;
 }
 

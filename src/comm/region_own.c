@@ -170,7 +170,7 @@ static int probe(const void *address, size_t size)
 static int expose(struct shmemi_region *r, bool move)
 {
     size_t offset;
-    int rc = in_heap(r->base, r->size, &offset);
+    int rc = in_heap(r->memory.base, r->size, &offset);
     if (rc < 0)
         return rc;
     r->guard = SHMEMX_GUARD_FULL; /* where nothing moves, nothing can be lost */
@@ -181,13 +181,13 @@ static int expose(struct shmemi_region *r, bool move)
     }
     if (!move) {
         r->kind = SHMEMX_KIND_COPIED;
-        return probe(r->base, r->size);
+        return probe(r->memory.base, r->size);
     }
     struct shmemi_inplace *engine;
     enum shmemi_guard guard;
     r->kind = SHMEMX_KIND_MOVED;
     if ((rc = shmemi_inplace_engine(&engine)) < 0 ||
-        (rc = shmemi_inplace_register(engine, r->base, r->size, &r->pieces, &r->piece_count, &guard)) < 0)
+        (rc = shmemi_inplace_register(engine, r->memory.base, r->size, &r->pieces, &r->piece_count, &guard)) < 0)
         return rc;
     r->guard = (shmemx_guard_t)guard;
     return 0;
@@ -240,7 +240,7 @@ static void publish(const struct shmemi_region *r)
     e->guard = (uint32_t)r->guard;
     e->type = (uint32_t)r->type;
     e->pieces = (uint32_t)r->piece_count;
-    e->address = r->kind == SHMEMX_KIND_SYMMETRIC ? r->offset : (uintptr_t)r->base;
+    e->address = r->kind == SHMEMX_KIND_SYMMETRIC ? r->offset : (uintptr_t)r->memory.base;
     e->size = r->size;
     memcpy(e->name, r->name, sizeof e->name);
     for (size_t i = 0; i < r->piece_count && i < SHMEMI_ENTRY_PIECES; i++)
@@ -287,7 +287,8 @@ int shmemi_region_register(void *address, size_t size, const shmemx_region_attr_
         free(at);
         return shmemi_fail(-ENOMEM, "no memory for a region");
     }
-    *r = (struct shmemi_region){.owner = shmemi_current->me, .base = address, .size = size, .access = attr->access,
+    *r = (struct shmemi_region){.owner = shmemi_current->me, .path = &shmemi_path_direct,
+                                .memory = {.base = address, .owner = shmemi_current->me}, .size = size, .access = attr->access,
                                 .type = attr->type, .at = at};
     snprintf(r->name, sizeof r->name, "%s", attr->name ? attr->name : "");
     rc = expose(r, attr->move != 0);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "await.h"
@@ -141,7 +140,7 @@ static int map_pieces(struct shmemi_regions *all, struct shmemi_region *r, const
     }
     r->mapping = at;
     r->mapping_bytes = total;
-    r->base = at + (l->address - pieces[0].address);
+    r->memory.base = at + (l->address - pieces[0].address);
     return 0;
 }
 
@@ -169,14 +168,13 @@ static int reach_copied(struct shmemi_region *r, const struct look *l)
     int pid, rc = shmemi_ask_pid(r->owner, &pid);
     if (rc < 0)
         return rc;
-    char byte;
-    struct iovec local = {&byte, 1}, remote = {(void *)(uintptr_t)l->address, 1};
-    r->pid = pid;
-    r->remote_address = l->address;
-    if (pid > 0 && process_vm_readv(pid, &local, 1, &remote, 1, 0) == 1)
-        return 0;
-    return shmemi_fail_errno("region %llu of PE %d was registered without moving, and the kernel does not let this process read it (ptrace_scope, seccomp or another PID namespace): allocate it with shmem.empty or shmemx_malloc",
-                             (unsigned long long)l->number, r->owner);
+    r->path = &shmemi_path_kernel;
+    r->memory.pid = pid;
+    r->memory.address = l->address;
+    if ((rc = shmemi_path_probe_kernel(&r->memory)) < 0)
+        return shmemi_fail_in(rc, "region %llu of PE %d was registered without moving, and the kernel does not let this process reach it (ptrace_scope, seccomp or another PID namespace; shmem.empty or shmemx_malloc gives memory that all reach)",
+                              (unsigned long long)l->number, r->owner);
+    return 0;
 }
 
 static int reach(struct shmemi_regions *all, struct shmemi_region *r, const struct look *l)
@@ -187,7 +185,7 @@ static int reach(struct shmemi_regions *all, struct shmemi_region *r, const stru
         if (l->address >= job->heap_size || l->size > job->heap_size - l->address)
             return impossible(r->owner, "range");
         r->offset = l->address;
-        r->base = job->window + (size_t)r->owner * job->stride + l->address;
+        r->memory.base = job->window + (size_t)r->owner * job->stride + l->address;
         return 0;
     case SHMEMX_KIND_MOVED:
         return map_moved(all, r, l);
@@ -202,7 +200,8 @@ static int open_found(struct shmemi_regions *all, int pe, const struct look *l, 
     struct shmemi_region *r = calloc(1, sizeof *r);
     if (!r)
         return shmemi_fail(-ENOMEM, "no memory for a region");
-    *r = (struct shmemi_region){.owner = pe, .number = l->number, .entry = shmemi_region_entry(pe, l->number), .size = l->size,
+    *r = (struct shmemi_region){.owner = pe, .path = &shmemi_path_direct, .memory = {.owner = pe}, .number = l->number,
+                                .entry = shmemi_region_entry(pe, l->number), .size = l->size,
                                 .access = l->access & SHMEMX_REMOTE_ALL, .kind = (shmemx_kind_t)l->kind,
                                 .guard = (shmemx_guard_t)l->guard, .type = (shmemx_type_t)l->type};
     memcpy(r->name, l->name, sizeof r->name);
@@ -270,8 +269,8 @@ static int symmetric_at(const struct shmemi_region *mine, int pe, shmemx_region_
         return shmemi_fail(-ENOMEM, "no memory for a region");
     *r = *mine;
     r->at = NULL;
-    r->owner = pe;
-    r->base = job->window + (size_t)pe * job->stride + mine->offset;
+    r->owner = r->memory.owner = pe;
+    r->memory.base = job->window + (size_t)pe * job->stride + mine->offset;
     int rc = shmemi_handle_new(r, out);
     if (rc < 0)
         free(r);
@@ -335,7 +334,8 @@ int shmemi_region_symmetric(void *address, size_t size, shmemx_region_t *out)
         free(at);
         return shmemi_fail(-ENOMEM, "no memory for a region");
     }
-    *r = (struct shmemi_region){.owner = job->me, .base = address, .size = size, .offset = offset, .access = SHMEMX_REMOTE_ALL,
+    *r = (struct shmemi_region){.owner = job->me, .path = &shmemi_path_direct,
+                                .memory = {.base = address, .owner = job->me}, .size = size, .offset = offset, .access = SHMEMX_REMOTE_ALL,
                                 .kind = SHMEMX_KIND_SYMMETRIC, .guard = SHMEMX_GUARD_FULL, .type = SHMEMX_BYTES, .at = at};
     if ((rc = shmemi_handle_new(r, out)) < 0) {
         free(at);
