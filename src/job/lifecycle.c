@@ -273,9 +273,22 @@ static int join(struct shmemi_job *job, const struct shmemi_job_request *request
     return rc;
 }
 
+static const char help[] =
+    "shmem reads these variables (docs/settings.md has more):\n"
+    "  SHMEM_SYMMETRIC_SIZE  most bytes of each PE's symmetric heap, such as 512M (default: its share of all memory)\n"
+    "  SHMEM_TIMEOUT         seconds that init waits for the other PEs (60)\n"
+    "  SHMEM_LOG             error, warn, info, debug or trace; debug:map,job for some areas (warn)\n"
+    "  SHMEM_DEBUG           set: as SHMEM_LOG=debug\n"
+    "  SHMEM_VERSION         set: print the version at start\n"
+    "  SHMEM_INFO            set: print this\n"
+    "  SHMEM_DIR             directory of the sockets by which processes of different containers find each other\n"
+    "  SHMEM_CORES           cores that the job may use (default: what affinity and quota leave)\n";
+
 static void announce(const struct shmemi_job *job)
 {
     shmemi_log_set_pe(job->me);
+    if (job->me == 0 && (shmemi_setting("SHMEM_INFO") || shmemi_setting("SMA_INFO")))
+        fputs(help, stderr);
     if (job->me == 0 && (shmemi_setting("SHMEM_VERSION") || shmemi_setting("SMA_VERSION")))
         fprintf(stderr, "shmem 0.1.0, OpenSHMEM 1.6\n");
     shmemi_debug("job", "PE %d of %d, %u cores, heap of up to %zu bytes", job->me, job->n, job->control->cores, job->heap_size);
