@@ -58,8 +58,8 @@ int shmemi_inplace_take_room(struct shmemi_inplace *engine, int file, uint64_t o
 
 /* ---- in ---- */
 
-/* Mappings at parking places are made and ended by bare calls: no tool that checks the program (a sanitizer) need know of
-   them, and one of them takes the address as an error. */
+/* Mappings at parking places are made and ended by bare calls: no tool that checks the program (a sanitizer)
+   need know of them, and one of them takes the address as an error. */
 static bool park_call(long number, uintptr_t park, size_t length, uintptr_t argument)
 {
     return shmemi_raw(number, park, length, argument, 0, 0, 0) == 0;
@@ -69,8 +69,9 @@ static bool park_call(long number, uintptr_t park, size_t length, uintptr_t argu
 static uintptr_t reserve_park(const struct shmemi_inplace *engine, uintptr_t address, size_t length)
 {
     uintptr_t wish = address ^ engine->flip;
-    long got = shmemi_raw(SYS_mmap, wish, length, PROT_NONE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, (uintptr_t)-1, 0);
+    long got =
+        shmemi_raw(SYS_mmap, wish, length, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, (uintptr_t)-1, 0);
     if ((uintptr_t)got == wish)
         return wish;
     if (got > 0) /* a kernel that does not know the flag */
@@ -78,8 +79,8 @@ static uintptr_t reserve_park(const struct shmemi_inplace *engine, uintptr_t add
     return 0;
 }
 
-/* Frees the memory of a parked mapping. It was born under userfaultfd, so it merges with its neighbours only when the
-   protection changes, which also keeps everybody out. */
+/* Frees the memory of a parked mapping. It was born under userfaultfd, so it merges with its neighbours only
+   when the protection changes, which also keeps everybody out. */
 static void park_emptied(uintptr_t park, size_t length)
 {
     park_call(SYS_madvise, park, length, MADV_DONTNEED);
@@ -255,7 +256,8 @@ void shmemi_inplace_forget(struct shmemi_inplace *engine, uint64_t first, uint64
     }
 }
 
-/* A private mapping to copy to: the parked one, else a new one. Writable; 0 with the text if there is none. */
+/* A private mapping to copy to: the parked one, else a new one. Writable; 0 with the text if there is none.
+ */
 static uintptr_t take_park(const struct shmemi_inplace *engine, const struct shmemi_window *w, bool parked)
 {
     uintptr_t park = w->address ^ engine->flip;
@@ -265,7 +267,8 @@ static uintptr_t take_park(const struct shmemi_inplace *engine, const struct shm
     long fresh = shmemi_raw(SYS_mmap, 0, w->length, writable, MAP_PRIVATE | MAP_ANONYMOUS, (uintptr_t)-1, 0);
     if (fresh > 0)
         return (uintptr_t)fresh;
-    shmemi_fail((int)fresh, "no mapping of %zu bytes to give memory back in: %s", w->length, strerror((int)-fresh));
+    shmemi_fail((int)fresh, "no mapping of %zu bytes to give memory back in: %s", w->length,
+                strerror((int)-fresh));
     return 0;
 }
 

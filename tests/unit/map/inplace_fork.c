@@ -122,7 +122,7 @@ static void a_child_may_free_and_scribble_on_its_heap(void **state)
             memset(more, 5, (size_t)(i % 900 + 1));
         }
         malloc_trim(0);
-        exit(0);
+        _exit(0);
     }
     ends_well(child);
     all_bytes(mapped, 1 << 20, 9);
