@@ -157,6 +157,11 @@ def now():
     return time.clock_gettime(time.CLOCK_MONOTONIC)  # the same clock in all processes
 
 
+def mark(data, turn):
+    """What the receiver looks for: the first and the last byte change with every turn."""
+    data[0] = data[-1] = turn % 251
+
+
 def check(data, turn):
     if data[0] != turn % 251 or data[-1] != turn % 251:
         sys.exit('the data did not arrive')
@@ -187,9 +192,9 @@ def take_from_pipe(pipe, times):
 def measure_queue(queue, times):
     result = {}
     for size in SIZES:
-        data, all_times = np.zeros(size, np.uint8), []
+        data, all_times = np.ones(size, np.uint8), []
         for turn in range(repeats(size)):
-            data[:] = turn % 251
+            mark(data, turn)
             queue.put((now(), turn, data))
             all_times.append(times.recv())
         result[size] = median(all_times)
@@ -200,9 +205,9 @@ def measure_queue(queue, times):
 def measure_pipe(pipe, times):
     result = {}
     for size in SIZES:
-        data, all_times = np.zeros(size, np.uint8), []
+        data, all_times = np.ones(size, np.uint8), []
         for turn in range(repeats(size)):
-            data[:] = turn % 251
+            mark(data, turn)
             pipe.send((size, now(), turn))
             pipe.send_bytes(data)
             all_times.append(times.recv())
@@ -232,12 +237,12 @@ def hand_over(path):
 
     shmem.init()
     me = shmem.my_pe()
-    stamps = shmem.zeros(2)               # when PE 0 began, when PE 1 had it; PE 1's copy counts
-    turns = shmem.zeros(2, np.int64)      # turn of the put, turn of the reading in place
-    back = shmem.zeros(1, np.int64)
+    stamps = shmem.zeros(1)               # when PE 1 could read: PE 0 fetches it
+    turns = shmem.register(np.zeros(2, np.int64))  # turn of the put, turn of the reading in place
+    back = shmem.register(np.zeros(1, np.int64))
     lines, number = [], 0
     for size in SIZES:
-        data = np.zeros(size, np.uint8)
+        data = np.ones(size, np.uint8)
         region = shmem.register(data)
         shmem.barrier()
         theirs = shmem.peer(region, 0)
@@ -246,7 +251,7 @@ def hand_over(path):
             for turn in range(-1, repeats(size)):
                 number += 1
                 if me == 0:
-                    data[:] = number % 251
+                    mark(data, number)
                     begin = now()
                     if way == 0:
                         shmem.put(region, 1)
@@ -265,6 +270,7 @@ def hand_over(path):
         del theirs
         shmem.barrier()
         shmem.deregister(region)
+    shmem.barrier()
     if me == 0:
         with open(path, 'w', encoding='ascii') as file:
             file.writelines(lines)

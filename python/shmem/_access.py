@@ -232,10 +232,9 @@ def peer(region: Any, pe: int | None = None, timeout: float | None = None, tenso
     """
     r = as_region('peer', 'region', region)
     pe = _need_pe('peer', r, pe)
-    if r._source != _FOUND and pe == r.owner:
-        array = r.array
-    else:
-        array = _peer_array(r, r.owner if pe is None else pe, timeout)
+    pe = r.owner if pe is None else pe
+    _ext.reach('peer', r, pe, timeout)  # is it there, and does it correspond?
+    array = r.array if r._source != _FOUND and pe == r.owner else _peer_array(r, pe, timeout)
     if not tensor:
         return array
     if not array.flags.writeable:
@@ -247,7 +246,6 @@ def peer(region: Any, pe: int | None = None, timeout: float | None = None, tenso
 def _peer_array(r: Region, pe: int, timeout: Any) -> np.ndarray[Any, Any]:
     handle = r
     if r._source not in (_FOUND, _SYMMETRIC):
-        _ext.reach('peer', r, pe, timeout)  # do they correspond?
         handle = _ext.find('peer', Region, pe, r.name, r.id, timeout)  # outlives this PE's own region
     view = _ext.view('peer', handle, pe, timeout)
     return np.ndarray(r.shape, _memory.numpy_dtype(r.dtype), buffer=view)

@@ -57,16 +57,4 @@ SHMEMI_BARE static inline long shmemi_raw(long number, uintptr_t a, uintptr_t b,
 #endif
 }
 
-/* Where the thread keeps its own control block. */
-static inline uintptr_t shmemi_thread_pointer(void)
-{
-    uintptr_t pointer;
-#if defined(__x86_64__)
-    __asm__("mov %%fs:0, %0" : "=r"(pointer));
-#else
-    __asm__("mrs %0, tpidr_el0" : "=r"(pointer));
-#endif
-    return pointer;
-}
-
 #endif

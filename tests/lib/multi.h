@@ -52,7 +52,7 @@ __attribute__((format(printf, 4, 5), noreturn)) MULTI_UNUSED static void multi_f
 #define CHECK(condition, ...)                                                                                \
     do {                                                                                                     \
         if (!(condition))                                                                                    \
-            multi_fail(__FILE__, __LINE__, "'" #condition "' does not hold ", "" __VA_ARGS__);               \
+            multi_fail(__FILE__, __LINE__, "'" #condition "' does not hold", " " __VA_ARGS__);               \
     } while (0)
 
 /* A call that has to return this. */
