@@ -89,6 +89,12 @@ class Region(_ext.RegionBase):
         x = self._extra[0]
         return _memory.array_over_tensor(x) if self._extra[3] else x  # type: ignore[no-any-return]
 
+    @array.setter
+    def array(self, value: Any) -> None:
+        # region.array += 1 changes the array in place, and then assigns it.
+        if not isinstance(value, np.ndarray) or value.__array_interface__['data'][0] != self.addr or value.nbytes != self.size:
+            raise make('Region.array', 'type', 'a region keeps its array: write into it, as in region.array[...] = x')
+
     @property
     def tensor(self) -> Any:
         """The torch tensor that was registered, or one on the same memory. The program must have imported torch."""
@@ -96,6 +102,11 @@ class Region(_ext.RegionBase):
         if self._extra[3]:
             return self._extra[0]
         return tensor_over('Region.tensor', array)
+
+    @tensor.setter
+    def tensor(self, value: Any) -> None:
+        if not _memory.is_tensor(value) or value.data_ptr() != self.addr:
+            raise make('Region.tensor', 'type', 'a region keeps its tensor: write into it, as in region.tensor[...] = x')
 
     def close(self) -> None:
         """Deregisters an own region; gives up the handle on a peer's."""

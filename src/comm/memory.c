@@ -47,8 +47,10 @@ static int agree(const struct request *mine)
         if (theirs.operation != mine->operation || theirs.size != mine->size || theirs.align != mine->align ||
             (mine->operation != ALLOCATE && theirs.offset != mine->offset))
             return differ(pe, &theirs, mine);
-        if (theirs.rc < 0)
-            rc = pe == shmemi_current->me ? mine->rc : shmemi_fail(theirs.rc, "PE %d: %s", pe, theirs.text);
+        if (theirs.rc < 0 && mine->rc < 0)
+            rc = mine->rc; /* its own text is whole */
+        else if (theirs.rc < 0)
+            rc = shmemi_fail(theirs.rc, "PE %d: %s%s", pe, theirs.text, strlen(theirs.text) + 1 < sizeof theirs.text ? "" : " ...");
         else if (theirs.offset != mine->offset && mine->rc >= 0)
             return differ(pe, &theirs, mine);
     }

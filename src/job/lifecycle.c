@@ -14,6 +14,7 @@
 
 #include "answer.h"
 #include "base/clock.h"
+#include "base/cpu.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "blocks.h"
@@ -26,7 +27,7 @@
 #include "statics.h"
 #include "wireup.h"
 
-enum { HEAP_ALIGN = 2 << 20, TIMEOUT_DEFAULT = 60 };
+enum { HEAP_ALIGN = 2 << 20, TIMEOUT_DEFAULT = 60, SPIN_NS = 50000 };
 
 /* One init or finalize at a time; the job object itself is reached through shmemi_current without a lock. */
 static pthread_mutex_t lifecycle = PTHREAD_MUTEX_INITIALIZER;
@@ -163,10 +164,23 @@ static int begin(struct shmemi_job *job, int listener, int64_t deadline)
     return wait_for_all(job, deadline);
 }
 
+/* How many turns of a spin loop take that many nanoseconds here: a pause takes 5 or 50 of them, depending on the processor. */
+static int turns_in(int64_t ns)
+{
+    enum { TURNS = 200 };
+    int64_t begin = shmemi_now();
+    for (int i = 0; i < TURNS; i++)
+        shmemi_cpu_relax();
+    int64_t took = shmemi_now() - begin;
+    return took > 0 && took < 100000 ? (int)(ns * TURNS / took) : 2000;
+}
+
+/* With a core for each PE a wait spins about as long as it takes to wake a sleeper; then it yields a while. With more PEs than
+   cores, who is waited for needs this core: no spinning at all. */
 static void choose_patience(const struct shmemi_job *job)
 {
     bool crowded = job->n > (int)job->control->cores;
-    job->parts->spins = job->n == 1 || crowded ? 0 : 2000; /* crowded: who is waited for needs this core */
+    job->parts->spins = job->n == 1 || crowded ? 0 : turns_in(SPIN_NS);
     job->parts->yields = job->n == 1 ? 0 : crowded ? 1000 : 200;
 }
 

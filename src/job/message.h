@@ -14,6 +14,7 @@ enum shmemi_message_type {
     SHMEMI_MESSAGE_FD,        /* ask for the in-place descriptor number `value`; and the answer, with it */
     SHMEMI_MESSAGE_PIECES,    /* ask for the pieces of region `value` from number `rank` on; the answer: `count` in text */
     SHMEMI_MESSAGE_WHO,       /* ask for an answer at all: the socket then tells the process id as it is here */
+    SHMEMI_MESSAGE_HEARD,     /* PE 0's first answer to HELLO: it is collecting, and has counted this one */
 };
 
 #define SHMEMI_MESSAGE_MAGIC 0x314d4853u /* "SHM1" */

@@ -129,6 +129,8 @@ static int welcome_one(struct hub *hub, int socket)
             close(fd);
         return rc;
     }
+    struct shmemi_message heard = message(SHMEMI_MESSAGE_HEARD);
+    shmemi_wire_send(socket, &heard, sizeof heard, NULL, 0, soon); /* one that has gone already is noticed in collect() */
     hub->heaps[m.rank] = fd;
     hub->sockets[m.rank] = socket;
     hub->pids[m.rank] = m.pid;
@@ -289,23 +291,43 @@ static int receive_heaps(int socket, const struct shmemi_identity *identity, siz
     return 0;
 }
 
-static int follow(const struct shmemi_identity *identity, int heap, size_t heap_size, int64_t deadline, struct shmemi_wireup *out)
+/* Says hello until the PE 0 of this job has heard it. Whoever closes the connection before, or asks for patience, is the
+   PE 0 of an earlier job of this name, which is still leaving that. */
+static int greet_hub(const struct shmemi_identity *identity, int heap, size_t heap_size, int64_t deadline, int *out)
 {
-    int socket, rc = reach_hub(identity, deadline, &socket);
-    if (rc < 0)
-        return rc;
-    struct shmemi_message m = message(SHMEMI_MESSAGE_HELLO);
-    m.rank = identity->me;
-    m.size = identity->n;
-    m.heap_size = heap_size;
+    struct shmemi_message hello = message(SHMEMI_MESSAGE_HELLO);
+    hello.rank = identity->me;
+    hello.size = identity->n;
+    hello.heap_size = heap_size;
     cpu_set_t cores;
     shmemi_cpu_mask(&cores);
-    memcpy(m.text, &cores, sizeof cores);
-    rc = shmemi_wire_send(socket, &m, sizeof m, &heap, 1, deadline);
+    memcpy(hello.text, &cores, sizeof cores);
+    for (;;) {
+        struct shmemi_message m;
+        int rc = reach_hub(identity, deadline, out);
+        if (rc < 0)
+            return rc;
+        rc = shmemi_wire_send(*out, &hello, sizeof hello, &heap, 1, deadline);
+        if (rc == 0)
+            rc = expect(*out, SHMEMI_MESSAGE_HEARD, &m, NULL, 0, deadline);
+        if (rc == 0)
+            return 0;
+        close(*out);
+        if ((rc != -EPIPE && rc != -EAGAIN) || shmemi_now() >= deadline)
+            return rc;
+        usleep(1000);
+    }
+}
+
+static int follow(const struct shmemi_identity *identity, int heap, size_t heap_size, int64_t deadline, struct shmemi_wireup *out)
+{
+    struct shmemi_message m;
+    int socket, rc = greet_hub(identity, heap, heap_size, deadline, &socket);
+    if (rc < 0)
+        return rc;
     /* PE 0 names who is missing, so it gets a little longer than everybody else. */
     int64_t patience = deadline == SHMEMI_NO_DEADLINE ? deadline : deadline + 3000000000;
-    if (rc == 0)
-        rc = expect(socket, SHMEMI_MESSAGE_WELCOME, &m, &out->control, 1, patience);
+    rc = expect(socket, SHMEMI_MESSAGE_WELCOME, &m, &out->control, 1, patience);
     if (rc == 0 && (m.value != out->control_bytes || (rc = shmemi_hal_host.check(out->control, out->control_bytes)) < 0))
         rc = shmemi_fail(-EPROTO, "PE 0 sent a control segment of %llu bytes instead of %zu", (unsigned long long)m.value,
                          out->control_bytes);

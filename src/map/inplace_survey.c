@@ -104,13 +104,15 @@ static bool in_other_stack(const struct shmemi_map *map, uint64_t low, uint64_t 
     return inside;
 }
 
-/* Control blocks of this thread and of the main one, which has no stack mapping to be found by. The kernel itself writes
-   there whenever it has run something else (restartable sequences), also for the thread that is to bring the page back. */
+/* Control blocks of this thread and of the main one, which has no stack mapping to be found by. The kernel
+   itself writes there whenever it has run something else (restartable sequences), also for the thread that is
+   to bring the page back. */
 static bool holds_control_block(const struct shmemi_inplace *engine, uint64_t low, uint64_t high)
 {
-    uint64_t own = shmemi_inplace_control_block(0), main_thread = engine->main_thread;
-    const uint64_t below = 1024, above = 2048; /* of glibc's struct pthread, seen from the list of its robust mutexes */
-    return (own && overlap(low, high, own - below, own + above)) ||
+    uint64_t own = (uintptr_t)pthread_self(), main_thread = engine->main_thread;
+    const uint64_t below = 1024,
+                   above = 2560; /* glibc's struct pthread, seen from its start or its robust list */
+    return overlap(low, high, own - below, own + above) ||
            (main_thread && overlap(low, high, main_thread - below, main_thread + above));
 }
 
@@ -120,8 +122,7 @@ static int check_stacks(const struct shmemi_inplace *engine, const struct shmemi
     if (!strncmp(map->name, "[stack", 6) || in_own_stack(map, low, high))
         return refuse(-EINVAL, map, "is this thread's stack");
     if (holds_control_block(engine, low, high))
-        return refuse(-EINVAL, map,
-                      "holds a thread's control block on the same page");
+        return refuse(-EINVAL, map, "holds a thread's control block on the same page");
     if (strcmp(map->name, "[heap]") != 0 && in_other_stack(map, low, high))
         return refuse(-EINVAL, map, "is another thread's stack");
     return 0;

@@ -28,6 +28,10 @@ def test_attributes():
     assert r.kind == 'moved' and r.guard in ('full', 'user', 'none')
     assert "'weights'" in repr(r) and '48 bytes' in repr(r) and 'float32' in repr(r)
     assert (a == np.arange(12).reshape(3, 4)).all()
+    r.array += 1
+    assert a[0, 0] == 1
+    with raises(WrongType, 'Region.array', 'in'):
+        r.array = np.zeros((3, 4), np.float32)
     again = shmem.register(np.zeros(1))
     assert again.id == 1 and again.name is None
     shmem.deregister(r)
