@@ -103,7 +103,7 @@ class Started:
     """A process, and all that it starts, in a session of their own."""
 
     def __init__(self, command, env=None, preexec_fn=None):
-        self.out, self.err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        self.out, self.err = tempfile.TemporaryFile('a+b'), tempfile.TemporaryFile('a+b')
         self.began = time.monotonic()
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err,
                                         env=env or environment(), start_new_session=True, preexec_fn=preexec_fn)
@@ -115,10 +115,10 @@ class Started:
             texts.append(os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors='replace'))
         return texts
 
-    def wait_for(self, text, deadline=20.0):
-        """Until standard output has the text."""
+    def wait_for(self, text, times=1, deadline=20.0):
+        """Until standard output has the text, so many times."""
         end = time.monotonic() + deadline
-        while text not in self.read()[0]:
+        while self.read()[0].count(text) < times:
             assert time.monotonic() < end and self.process.poll() is None, f'{text!r} did not come: {self.read()}'
             time.sleep(0.01)
 
