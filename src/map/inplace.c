@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "map/apart.h"
 #include "map/inplace_internal.h"
 #include "map/raw.h"
 
@@ -115,17 +116,16 @@ static void free_engine(struct shmemi_inplace *engine)
     shmemi_guard_close(&engine->guard);
     shmemi_maps_close(&engine->maps);
     shmemi_pages_fini(&engine->pages);
-    if (engine->plan.runs)
-        munmap(engine->plan.runs, engine->plan.capacity * sizeof *engine->plan.runs);
-    munmap(engine, sizeof *engine);
+    shmemi_apart_put(engine->plan.runs, engine->plan.capacity * sizeof *engine->plan.runs);
+    shmemi_apart_put(engine->spans.list, engine->spans.capacity * sizeof *engine->spans.list);
+    shmemi_apart_put(engine, sizeof *engine);
 }
 
 int shmemi_inplace_create(const struct shmemi_inplace_config *config, struct shmemi_inplace **out)
 {
-    struct shmemi_inplace *engine =
-        mmap(NULL, sizeof *engine, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (engine == MAP_FAILED)
-        return shmemi_fail_errno("memory for registering in place");
+    struct shmemi_inplace *engine = shmemi_apart_get(sizeof *engine);
+    if (!engine)
+        return shmemi_fail(-ENOMEM, "no memory for registering in place");
     fill_in(engine, config);
     int rc = shmemi_maps_open(&engine->maps, config->without_map_query);
     if (rc == 0 && config->statics && config->statics->moved)
@@ -241,24 +241,25 @@ static enum shmemi_page_kind wanted_kind(const struct range *range, bool small, 
                                                                         : SHMEMI_PAGES_WHOLE;
 }
 
-/* The pages of one mapping: brings in those that are not moved yet. */
-static int bring_in_mapping(struct shmemi_inplace *engine, const struct range *range, bool small,
-                            const struct shmemi_map *map, enum shmemi_guard *guard)
+static bool is_moved(const struct shmemi_inplace *engine, uint64_t number)
 {
-    uint64_t first = map->start / engine->page, last = map->end / engine->page;
-    if (first < range->first)
-        first = range->first;
-    if (last > range->last)
-        last = range->last;
-    for (uint64_t number = first; number < last;) {
-        if (shmemi_pages_at(&engine->pages, number)->flags & SHMEMI_PAGE_MOVED) {
+    return shmemi_pages_at(&engine->pages, number)->flags & SHMEMI_PAGE_MOVED;
+}
+
+/* Brings in the pages of one mapping that are not moved yet, in runs of one kind. */
+static int bring_in_span(struct shmemi_inplace *engine, const struct range *range, bool small,
+                         const struct shmemi_span *span, enum shmemi_guard *guard)
+{
+    for (uint64_t number = span->first; number < span->last;) {
+        if (is_moved(engine, number)) {
             number++;
             continue;
         }
-        struct shmemi_run run = {.first = number, .kind = wanted_kind(range, small, number)};
-        run.protection = map->protection;
-        run.anonymous = map->inode == 0;
-        while (number < last && !(shmemi_pages_at(&engine->pages, number)->flags & SHMEMI_PAGE_MOVED) &&
+        struct shmemi_run run = {.first = number,
+                                 .kind = wanted_kind(range, small, number),
+                                 .protection = span->protection,
+                                 .anonymous = span->anonymous};
+        while (number < span->last && !is_moved(engine, number) &&
                wanted_kind(range, small, number) == run.kind)
             number++;
         run.last = number;
@@ -274,21 +275,10 @@ static int bring_in_mapping(struct shmemi_inplace *engine, const struct range *r
 static int bring_in_all(struct shmemi_inplace *engine, const struct range *range, bool small,
                         enum shmemi_guard *guard)
 {
-    shmemi_maps_rewind(&engine->maps);
-    for (uint64_t at = range->low; at < range->high;) {
-        struct shmemi_map map;
-        int rc = shmemi_maps_find(&engine->maps, at, &map);
-        if (rc < 0)
-            return rc;
-        if (rc == 0 || map.start > at)
-            return shmemi_fail(-EFAULT, "memory at %#llx vanished while it was being registered",
-                               (unsigned long long)at);
-        rc = bring_in_mapping(engine, range, small, &map, guard);
-        if (rc < 0)
-            return rc;
-        at = map.end;
-    }
-    return 0;
+    int rc = 0;
+    for (size_t i = 0; i < engine->spans.count && rc == 0; i++)
+        rc = bring_in_span(engine, range, small, &engine->spans.list[i], guard);
+    return rc;
 }
 
 static enum shmemi_page_kind kind_of_page(const struct shmemi_page *page)

@@ -20,12 +20,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "map/apart.h"
 #include "map/raw.h"
 
 /* Held across create's and destroy's last step and across fork, outside the engine's lock; protects `served`.
@@ -85,19 +85,18 @@ SHMEMI_BARE static void wait_for_child(struct shmemi_fork_trap *trap)
 
 /* ---- before ---- */
 
-static bool more_runs(struct shmemi_fork_plan *plan)
+static bool add_run(struct shmemi_fork_plan *plan, const struct shmemi_map *map)
 {
-    size_t capacity = plan->capacity ? plan->capacity * 2 : 1024;
-    struct shmemi_fork_run *runs =
-        mmap(NULL, capacity * sizeof *runs, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (runs == MAP_FAILED)
-        return false;
-    if (plan->capacity) {
-        memcpy(runs, plan->runs, plan->count * sizeof *runs);
-        munmap(plan->runs, plan->capacity * sizeof *runs);
+    if (plan->count == plan->capacity) {
+        struct shmemi_fork_run *runs = shmemi_apart_grow(plan->runs, &plan->capacity, sizeof *runs);
+        if (!runs)
+            return false;
+        plan->runs = runs;
     }
-    plan->runs = runs;
-    plan->capacity = capacity;
+    plan->runs[plan->count++] = (struct shmemi_fork_run){.address = map->start,
+                                                         .length = map->end - map->start,
+                                                         .offset = map->offset,
+                                                         .protection = map->protection};
     return true;
 }
 
@@ -112,12 +111,8 @@ static bool list_runs(struct shmemi_inplace *engine)
     while ((rc = shmemi_maps_next(&engine->maps, &map)) > 0) {
         if (shmemi_inplace_kind_of(engine, &map) != SHMEMI_PAGES_MIXED)
             continue;
-        if (plan->count == plan->capacity && !more_runs(plan))
+        if (!add_run(plan, &map))
             return false;
-        plan->runs[plan->count++] = (struct shmemi_fork_run){.address = map.start,
-                                                             .length = map.end - map.start,
-                                                             .offset = map.offset,
-                                                             .protection = map.protection};
     }
     return rc == 0;
 }

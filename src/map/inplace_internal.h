@@ -44,21 +44,35 @@ struct shmemi_fork_plan {
     bool active; /* the child has something to copy */
 };
 
-/* Its memory comes from mmap. */
+/* Pages [first, last) of one mapping that is not ours. */
+struct shmemi_span {
+    uint64_t first, last;
+    int protection;
+    bool anonymous; /* else a private mapping of a file */
+};
+
+struct shmemi_spans {
+    struct shmemi_span *list;
+    size_t count, capacity;
+};
+
+/* In memory apart (apart.h). */
 struct shmemi_inplace {
-    pthread_mutex_t lock; /* held by register, deregister, create's and destroy's changes, and across fork;
-                             protects all below */
-    pid_t owner; /* set once; differs from getpid() in a forked child, where nothing works any more */
+    /* Held by every call of the interface and across fork; protects all that follows unless it says
+     * otherwise. */
+    pthread_mutex_t lock;
+    pid_t owner; /* set once; not getpid() in a forked child, where nothing works any more */
     struct shmemi_inplace_config config;
-    size_t page;                  /* bytes */
-    uint64_t flip;                /* parking place of an address: address ^ flip */
+    size_t page;                  /* bytes; set once */
+    uint64_t flip;                /* the parking place of an address is address ^ flip; set once */
     int files[SHMEMI_PAGE_KINDS]; /* -1 until first used */
-    dev_t device;                 /* of both files */
+    dev_t device;                 /* of both */
     ino_t inodes[SHMEMI_PAGE_KINDS];
     struct shmemi_guard_file guard;
     struct shmemi_maps maps;
-    size_t mixed;          /* pages that a child has to copy */
-    uintptr_t main_thread; /* an address in the main thread's control block, 0 if unknown */
+    struct shmemi_spans spans; /* of the range that is being registered */
+    size_t mixed;              /* pages that a child has to copy */
+    uintptr_t main_thread;     /* an address in the main thread's control block, 0 if unknown; set once */
     struct shmemi_fork_plan plan;
     struct shmemi_pages pages;
 };
@@ -80,8 +94,9 @@ int shmemi_inplace_need_file(struct shmemi_inplace *engine, enum shmemi_page_kin
 /* Room for [offset, offset + bytes): 0, or a negative errno with its text and nothing taken. */
 int shmemi_inplace_take_room(struct shmemi_inplace *engine, int file, uint64_t offset, size_t bytes);
 
-/* survey: every page of [low, high) is ours already or may be moved: 0, or the negative errno and its text.
-   Pages that the table calls moved but that were unmapped or replaced since are forgotten. */
+/* survey: every page of [low, high) is ours already or may be moved; engine->spans then lists what is not
+   ours. 0, or the negative errno and its text. Pages that the table calls moved but that were replaced since
+   are forgotten. */
 int shmemi_inplace_survey(struct shmemi_inplace *engine, uint64_t low, uint64_t high);
 
 /* Which of our files it maps; SHMEMI_PAGE_KINDS if none. */

@@ -20,6 +20,10 @@
 #include "map/raw.h"
 #include "map/window.h"
 
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* Linux 5.14 */
+#endif
+
 enum { STEP = 8 << 20, SMALL_STEP = 64 << 10 };
 
 uint64_t shmemi_inplace_offset(const struct shmemi_inplace *engine, uint64_t number,
@@ -142,6 +146,7 @@ static int bring_step(struct shmemi_inplace *engine, const struct shmemi_run *ru
         park_emptied(park, length);
     else if (w.park)
         park_call(SYS_munmap, w.park, length, 0);
+    madvise((void *)w.address, length, MADV_POPULATE_READ); /* or each page would fault at its first use */
     note_moved(engine, run, epoch, park != 0);
     return 0;
 }

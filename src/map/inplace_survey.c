@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "map/apart.h"
 
 #define REMEDY "allocate it with shmem.empty (Python) or shmemx_malloc (C)"
 
@@ -207,8 +208,25 @@ static int check_own(struct shmemi_inplace *engine, enum shmemi_page_kind kind, 
     return 0;
 }
 
+static int note_span(struct shmemi_inplace *engine, const struct shmemi_map *map, uint64_t low, uint64_t high)
+{
+    struct shmemi_spans *spans = &engine->spans;
+    if (spans->count == spans->capacity) {
+        struct shmemi_span *list = shmemi_apart_grow(spans->list, &spans->capacity, sizeof *list);
+        if (!list)
+            return shmemi_fail(-ENOMEM, "no memory for the list of mappings");
+        spans->list = list;
+    }
+    spans->list[spans->count++] = (struct shmemi_span){.first = low / engine->page,
+                                                       .last = high / engine->page,
+                                                       .protection = map->protection,
+                                                       .anonymous = map->inode == 0};
+    return 0;
+}
+
 int shmemi_inplace_survey(struct shmemi_inplace *engine, uint64_t low, uint64_t high)
 {
+    engine->spans.count = 0;
     shmemi_maps_rewind(&engine->maps);
     for (uint64_t at = low; at < high;) {
         struct shmemi_map map;
@@ -223,10 +241,14 @@ int shmemi_inplace_survey(struct shmemi_inplace *engine, uint64_t low, uint64_t 
                                       : check_foreign(engine, &map, at, end);
         if (rc < 0)
             return rc;
-        if (kind ==
-            SHMEMI_PAGE_KINDS) /* the table may know moved pages here that were freed while registered */
-            shmemi_inplace_forget(engine, at / engine->page, end / engine->page);
+        if (kind == SHMEMI_PAGE_KINDS) {
+            rc = note_span(engine, &map, at, end);
+            if (rc < 0)
+                return rc;
+        }
         at = end;
     }
+    for (size_t i = 0; i < engine->spans.count; i++) /* pages that were freed while registered */
+        shmemi_inplace_forget(engine, engine->spans.list[i].first, engine->spans.list[i].last);
     return 0;
 }

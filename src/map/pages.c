@@ -3,9 +3,9 @@
 #include "map/pages.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 
 #include "base/error.h"
+#include "map/apart.h"
 
 _Static_assert(sizeof(struct shmemi_page) == 8, "a leaf is 32 KiB");
 
@@ -19,19 +19,13 @@ static size_t middle_of(uint64_t number)
     return (size_t)(number >> SHMEMI_PAGES_FAN_BITS) % SHMEMI_PAGES_FAN;
 }
 
-static void *zeroed(size_t bytes)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
-
 static int make_leaf(struct shmemi_pages *table, uint64_t number)
 {
     struct shmemi_pages_branch **branch = &table->branches[top_of(number)];
-    if (!*branch && !(*branch = zeroed(sizeof **branch)))
+    if (!*branch && !(*branch = shmemi_apart_get(sizeof **branch)))
         return shmemi_fail(-ENOMEM, "no memory for the page table of registered memory");
     struct shmemi_page **leaf = &(*branch)->leaves[middle_of(number)];
-    if (!*leaf && !(*leaf = zeroed(SHMEMI_PAGES_FAN * sizeof **leaf)))
+    if (!*leaf && !(*leaf = shmemi_apart_get(SHMEMI_PAGES_FAN * sizeof **leaf)))
         return shmemi_fail(-ENOMEM, "no memory for the page table of registered memory");
     return 0;
 }
@@ -78,8 +72,8 @@ void shmemi_pages_fini(struct shmemi_pages *table)
             continue;
         for (size_t middle = 0; middle < SHMEMI_PAGES_FAN; middle++)
             if (branch->leaves[middle])
-                munmap(branch->leaves[middle], SHMEMI_PAGES_FAN * sizeof(struct shmemi_page));
-        munmap(branch, sizeof *branch);
+                shmemi_apart_put(branch->leaves[middle], SHMEMI_PAGES_FAN * sizeof(struct shmemi_page));
+        shmemi_apart_put(branch, sizeof *branch);
         table->branches[top] = NULL;
     }
 }
