@@ -28,7 +28,8 @@ def as_region(function: str, argument: str, x: Any) -> Region:
 
 
 def _as_memory(function: str, argument: str, x: Any, writable: bool) -> Any:
-    """What the extension module takes for local memory: of a region, or of any array, tensor or buffer."""
+    """What the extension module takes for local memory: of a region, or of any array, tensor or buffer. The caller keeps
+    x for as long as it uses that."""
     return x if isinstance(x, Region) else _memory.describe(function, argument, x, writable).raw
 
 
@@ -44,7 +45,7 @@ def _need_pe(function: str, region: Region, pe: Any) -> Any:
 class _Transfer:
     """A put or get in its general form, sorted out: what is there, what is here."""
 
-    __slots__ = ('there', 'pe', 'there_offset', 'here', 'here_offset', 'size', 'to_waiting')
+    __slots__ = ('there', 'pe', 'there_offset', 'here', 'here_offset', 'size', 'to_waiting', 'kept')
 
     def __init__(self, function: str, region: Any, pe: Any, offset: Any, size: Any, other: dict[str, Any],
                  writable: bool) -> None:
@@ -74,6 +75,7 @@ class _Transfer:
         self.there = there
         if there is not None:
             self.there = as_region(function, 'src_mr' if there is _MISSING else 'dst_mr', here if there is _MISSING else there)
+        self.kept = self.here  # may be the only reference to it
         if not isinstance(self.here, Region):
             self.here = _as_memory(function, 'src_mr', self.here, writable)
 
