@@ -87,7 +87,10 @@ static uintptr_t reserve_park(const struct shmemi_inplace *engine, uintptr_t add
    when the protection changes, which also keeps everybody out. */
 static void park_emptied(uintptr_t park, size_t length)
 {
-    park_call(SYS_madvise, park, length, MADV_DONTNEED);
+    if (!park_call(SYS_madvise, park, length, MADV_DONTNEED)) {
+        park_call(SYS_munlock, park, length, 0); /* it was locked in memory */
+        park_call(SYS_madvise, park, length, MADV_DONTNEED);
+    }
     park_call(SYS_mprotect, park, length, PROT_NONE);
 }
 

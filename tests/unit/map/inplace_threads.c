@@ -312,6 +312,89 @@ static void the_heap_works_while_its_pages_move(void **state)
     shmemi_inplace_destroy(engine);
 }
 
+/* Every step of a move may be the one that finds no mapping left. */
+static void at_the_limit_of_mappings_register_fails_and_nothing_is_lost(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip(); /* they map much themselves */
+    enum { MOST = 70000, PAGES = 400 };
+    struct shmemi_inplace *engine = plain_engine();
+    if (unguarded(engine))
+        skip();
+    char *memory = pages(PAGES * PAGE, 1);
+    char *filling =
+        mmap(NULL, (size_t)MOST * 2 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    size_t filled = 0;
+    while (filled < MOST && mprotect(filling + filled * 2 * PAGE, PAGE, PROT_NONE) == 0)
+        filled++;
+    struct writer writer;
+    start(&writer, memory + 8, 6 * PAGE, WORDS);
+    int refusals = 0;
+    for (int round = 0; filled < MOST && round < 600; round++) {
+        struct region region = {0};
+        size_t size = round % 4 ? 100 : 90 * PAGE, first = (size_t)round * 7 % 300;
+        if (shmemi_inplace_register(engine, memory + first * PAGE, size, &region.pieces, &region.count,
+                                    &region.guard) < 0)
+            refusals++;
+        else
+            take_out(engine, region, round % 2);
+        if (round % 20 == 19) /* a little more room */
+            mprotect(filling + --filled * 2 * PAGE, PAGE, PROT_READ);
+    }
+    stop(&writer);
+    munmap(filling, (size_t)MOST * 2 * PAGE);
+    if (filled < MOST)
+        assert_in_range(refusals, 1, 599);
+    for (size_t i = 0; i < PAGES; i++)
+        all_bytes(memory + i * PAGE + 100, PAGE - 100, 1);
+    munmap(memory, PAGES * PAGE);
+    shmemi_inplace_destroy(engine);
+}
+
+static void huge_pages_of_the_kernels_own_accord_move_too(void **state)
+{
+    (void)state;
+    struct shmemi_inplace *engine = plain_engine();
+    if (unguarded(engine))
+        skip();
+    const size_t huge = 2 << 20;
+    char *memory = mmap(NULL, 5 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *aligned = (char *)(((uintptr_t)memory + huge - 1) & ~(huge - 1));
+    madvise(memory, 5 * huge, MADV_HUGEPAGE);
+    memset(memory, 1, 5 * huge);
+    struct writer writer;
+    start(&writer, aligned, 3 * huge / WORDS / 8 * 8, WORDS);
+    for (int i = 0; i < CYCLES / 100; i++) {
+        struct region whole = put_in(engine, aligned, 3 * huge), part = put_in(engine, aligned + 5000, 100);
+        take_out(engine, whole, false);
+        take_out(engine, part, true);
+        madvise(memory, 5 * huge, MADV_HUGEPAGE);
+    }
+    stop(&writer);
+    munmap(memory, 5 * huge);
+    shmemi_inplace_destroy(engine);
+}
+
+static void locked_memory_moves_too(void **state)
+{
+    (void)state;
+    struct shmemi_inplace *engine = plain_engine();
+    char *memory = pages(100 * PAGE, 1);
+    bool all = mlockall(MCL_FUTURE) == 0;
+    if (mlock(memory, 100 * PAGE) < 0)
+        skip();
+    for (int i = 0; i < 10; i++) {
+        struct region region = put_in(engine, memory + 10, 90 * PAGE);
+        take_out(engine, region, false);
+        all_bytes(memory, 100 * PAGE, 1);
+    }
+    if (all)
+        munlockall();
+    munmap(memory, 100 * PAGE);
+    shmemi_inplace_destroy(engine);
+}
+
 static _Atomic long signals;
 static char *volatile seen_by_handler;
 
@@ -353,6 +436,9 @@ int main(void)
         cmocka_unit_test(atomics_of_a_peer_and_the_owner_add_up),
         cmocka_unit_test(several_threads_register_at_once),
         cmocka_unit_test(the_heap_works_while_its_pages_move),
+        cmocka_unit_test(at_the_limit_of_mappings_register_fails_and_nothing_is_lost),
+        cmocka_unit_test(huge_pages_of_the_kernels_own_accord_move_too),
+        cmocka_unit_test(locked_memory_moves_too),
         cmocka_unit_test(signals_wait_while_memory_moves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
