@@ -195,7 +195,7 @@ static _Noreturn void become_pe(int rank, const int outputs[2], const sigset_t *
     char text[16];
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* no PE outlives a launcher that was killed */
     if (rank > 0) {
-        int null = open("/dev/null", O_RDONLY);
+        int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
         if (null >= 0)
             dup2(null, STDIN_FILENO);
     }

@@ -36,7 +36,7 @@ static void report_pair(const char *name, double *limit, double *ours)
 
 static void words(void)
 {
-    enum { COUNT = 200000 };
+    const int COUNT = times(200000);
     long *word = shmem_malloc(sizeof *word);
     double raw_put[ROUNDS], put[ROUNDS], raw_get[ROUNDS], get[ROUNDS], raw_add[ROUNDS], add[ROUNDS], call[ROUNDS];
     *word = 0;
@@ -90,11 +90,10 @@ static void words(void)
 
 /* --- one way -------------------------------------------------------------------------------------------------------- */
 
-enum { TURNS = 20000 };
-
 /* Two processes, each with its own flag on its own line, by plain stores and loads. */
 static double raw_way(volatile uint64_t *mine, volatile uint64_t *theirs, uint64_t *turn)
 {
+    const int TURNS = times(20000);
     double t = seconds();
     for (int i = 0; i < TURNS; i++) {
         ++*turn;
@@ -109,6 +108,7 @@ static double raw_way(volatile uint64_t *mine, volatile uint64_t *theirs, uint64
 
 static double our_way(uint64_t *word, uint64_t *turn)
 {
+    const int TURNS = times(20000);
     double t = seconds();
     for (int i = 0; i < TURNS; i++) {
         ++*turn;
@@ -143,7 +143,7 @@ static void oneway(void)
    look at the first and the last word, there and back. */
 static double hand_over(char *buffer, size_t bytes, uint64_t *word, uint64_t *turn)
 {
-    enum { COUNT = 2000 };
+    const int COUNT = times(2000);
     const volatile uint64_t *there = shmem_ptr(buffer, 0);
     volatile uint64_t sink = 0;
     double t = seconds();
@@ -165,14 +165,14 @@ static double hand_over(char *buffer, size_t bytes, uint64_t *word, uint64_t *tu
 static void handing(void)
 {
     uint64_t *word = shmem_calloc(1, 256), turn = 0;
-    char *small = shmem_malloc(1024), *large = shmem_malloc(256 << 20);
+    char *small = shmem_malloc(1024), *large = shmem_malloc(largest());
     double one[ROUNDS], other[ROUNDS];
     memset(small, 1, 1024);
-    memset(large, 1, 256 << 20);
+    memset(large, 1, largest());
     shmem_barrier_all();
     for (int r = 0; r < ROUNDS; r++) {
         one[r] = hand_over(small, 1024, word, &turn);
-        other[r] = hand_over(large, 256 << 20, word, &turn);
+        other[r] = hand_over(large, largest(), word, &turn);
     }
     if (me == 0)
         report_pair("handing", one, other);
@@ -250,17 +250,17 @@ static void bulk(void)
         {"64K", 64 << 10}, {"1M", 1 << 20}, {"16M", 16 << 20}, {"256M", 256 << 20}};
     double raw_put[ROUNDS], put[ROUNDS], raw_get[ROUNDS], get[ROUNDS];
     char key[32];
-    remote = shmem_malloc(256 << 20);
-    local = aligned_alloc(4096, 256 << 20);
+    remote = shmem_malloc(largest());
+    local = aligned_alloc(4096, largest());
     if (!remote || !local)
         exit(3);
-    memset(local, 1, 256 << 20);
-    memset(remote, 1, 256 << 20);
+    memset(local, 1, largest());
+    memset(remote, 1, largest());
     shmem_barrier_all();
     char *there = shmem_ptr(remote, n - 1);
-    for (int s = 0; s < 4 && me == 0; s++) {
+    for (int s = 0; s < 4 && me == 0 && measured(sizes[s].bytes); s++) {
         size_t bytes = sizes[s].bytes;
-        int count = (int)(((size_t)128 << 20) / bytes / 4) + 1;
+        int count = times((int)(((size_t)128 << 20) / bytes / 4) + 1);
         best_copy(there, local, bytes, 1);
         for (int r = 0; r < ROUNDS; r++) {
             raw_put[r] = best_copy(there, local, bytes, count);
@@ -281,7 +281,7 @@ static void bulk(void)
 /* One switch between two processes on one core, by yielding. */
 static double switch_time(void)
 {
-    enum { COUNT = 20000 };
+    const int COUNT = times(20000);
     int result[2];
     double value = 0;
     if (pipe(result) < 0)
@@ -311,7 +311,7 @@ static void barrier(void)
 {
     double limit[ROUNDS], ours[ROUNDS];
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int count = n > cores ? 1000 : 20000;
+    int count = times(n > cores ? 1000 : 20000);
     for (int r = 0; r < ROUNDS; r++) {
         limit[r] = 1;
         if (me == 0)

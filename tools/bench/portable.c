@@ -47,9 +47,9 @@ static void small(void)
     shmem_barrier_all();
     if (me == 0) {
         for (int r = 0; r < ROUNDS; r++) {
-            put[r] = time_put_quiet(word, 200000);
-            get[r] = time_get(word, 200000);
-            add[r] = time_fetch_add(word, 200000);
+            put[r] = time_put_quiet(word, times(200000));
+            get[r] = time_get(word, times(200000));
+            add[r] = time_fetch_add(word, times(200000));
         }
         report("put_quiet", median(put));
         report("get", median(get));
@@ -61,7 +61,7 @@ static void small(void)
 /* One way: half of a round trip of a word between PE 0 and PE 1. */
 static void oneway(void)
 {
-    long *word = shmem_malloc(sizeof *word), count = n > 2 ? 2000 : 20000, turn = 0;
+    long *word = shmem_malloc(sizeof *word), count = times(n > 2 ? 2000 : 20000), turn = 0;
     double way[ROUNDS];
     *word = 0;
     shmem_barrier_all();
@@ -85,7 +85,7 @@ static void oneway(void)
 static void barrier(void)
 {
     double time[ROUNDS];
-    int count = n > 2 ? 1000 : 20000;
+    int count = times(n > 2 ? 1000 : 20000);
     for (int r = 0; r < ROUNDS; r++) {
         shmem_barrier_all();
         double t = seconds();
@@ -123,14 +123,14 @@ static void reduce(void)
     double time[ROUNDS];
     memset(source, 0, 64 << 20);
     memset(dest, 0, 64 << 20);
-    for (int s = 0; s < 3; s++) {
+    for (int s = 0; s < 3 && measured(sizes[s].bytes); s++) {
         sum(dest, source, sizes[s].bytes / sizeof(float));
         for (int r = 0; r < ROUNDS; r++) {
             shmem_barrier_all();
             double t = seconds();
-            for (int i = 0; i < sizes[s].count; i++)
+            for (int i = 0; i < times(sizes[s].count); i++)
                 sum(dest, source, sizes[s].bytes / sizeof(float));
-            time[r] = (seconds() - t) / sizes[s].count;
+            time[r] = (seconds() - t) / times(sizes[s].count);
         }
         if (me == 0)
             report(sizes[s].key, median(time));
@@ -143,15 +143,15 @@ static void bulk(void)
 {
     static const struct { const char *name; size_t bytes; } sizes[] = {
         {"64K", 64 << 10}, {"1M", 1 << 20}, {"16M", 16 << 20}, {"256M", 256 << 20}};
-    char *remote = shmem_malloc(256 << 20), *local = malloc(256 << 20), key[32];
+    char *remote = shmem_malloc(largest()), *local = malloc(largest()), key[32];
     double put[ROUNDS], get[ROUNDS];
     if (!remote || !local)
         exit(3);
-    memset(local, 1, 256 << 20);
-    memset(remote, 1, 256 << 20);
+    memset(local, 1, largest());
+    memset(remote, 1, largest());
     shmem_barrier_all();
-    for (int s = 0; s < 4 && me == 0; s++) {
-        int count = (int)(((size_t)256 << 20) / sizes[s].bytes / 4) + 1;
+    for (int s = 0; s < 4 && me == 0 && measured(sizes[s].bytes); s++) {
+        int count = times((int)(((size_t)256 << 20) / sizes[s].bytes / 4) + 1);
         for (int r = -1; r < ROUNDS; r++) {
             double t = seconds();
             for (int i = 0; i < count; i++)

@@ -28,6 +28,25 @@ static inline double median(double *values)
     return values[ROUNDS / 2];
 }
 
+/* How often to repeat: so often, or a hundredth for a quick look whether everything works (SHMEM_BENCH_QUICK). */
+static inline int times(int full)
+{
+    int count = getenv("SHMEM_BENCH_QUICK") ? full / 100 : full;
+    return count < 1 ? 1 : count;
+}
+
+/* Whether to measure a size at all: a quick look leaves out what is over 1 MiB. */
+static inline int measured(size_t bytes)
+{
+    return bytes <= (1 << 20) || !getenv("SHMEM_BENCH_QUICK");
+}
+
+/* Bytes of the largest buffer that is measured. */
+static inline size_t largest(void)
+{
+    return measured((size_t)256 << 20) ? (size_t)256 << 20 : (size_t)1 << 20;
+}
+
 /* One line that the script reads. */
 static inline void report(const char *key, double value)
 {
