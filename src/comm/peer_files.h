@@ -16,7 +16,7 @@ struct shmemi_peer_files {
 int shmemi_peer_files_create(int n, struct shmemi_peer_files **out);
 void shmemi_peer_files_close(struct shmemi_peer_files *files, int n);
 
-/* The descriptor of that segment of PE pe. Call with the lock of struct shmemi_regions. */
+/* The descriptor of that segment of PE pe. Call with the files_lock of struct shmemi_regions. */
 int shmemi_peer_file(struct shmemi_peer_files *files, int pe, enum shmemi_descriptor which, int *out);
 
 #endif

@@ -42,7 +42,8 @@ struct shmemi_peer_files;
 
 /* All regions of this process in its job. */
 struct shmemi_regions {
-    pthread_mutex_t lock;           /* the list of own regions, numbering, the peers' files */
+    pthread_mutex_t lock;           /* the list of own regions, numbering; taken by the service thread too */
+    pthread_mutex_t files_lock;     /* the peers' files; held while a peer is asked, so the service thread never takes it */
     struct shmemi_handles *handles;
     struct shmemi_region *own;      /* live ones */
     uint64_t taken;                 /* directory entries with pages */

@@ -60,8 +60,10 @@ static void end_regions(struct shmemi_job *job)
 /* Pieces of an own region beyond those in its entry, for a peer that asks the service thread. */
 static bool more_pieces(struct shmemi_job *job, uint64_t number, uint32_t first, struct shmemi_message *reply)
 {
-    struct shmemi_regions *all = job->parts->regions;
+    struct shmemi_regions *all = __atomic_load_n(&job->parts->regions, __ATOMIC_ACQUIRE); /* [regions] */
     const size_t most = sizeof reply->text / sizeof(struct shmemi_piece);
+    if (!all)
+        return false;
     pthread_mutex_lock(&all->lock);
     struct shmemi_region *r = all->own;
     while (r && r->number != number)
@@ -88,6 +90,7 @@ static int make_regions(struct shmemi_job_parts *parts)
         return rc;
     }
     pthread_mutex_init(&all->lock, NULL);
+    pthread_mutex_init(&all->files_lock, NULL);
     pthread_mutex_init(&all->waiting, NULL);
     pthread_mutex_init(&all->standing, NULL);
     parts->more_pieces = more_pieces;
@@ -335,7 +338,7 @@ int shmemi_region_deregister(shmemx_region_t handle)
     int rc = shmemi_regions_get(&all);
     if (rc < 0 || (rc = shmemi_handle_hold(handle, &r)) < 0)
         return rc;
-    if (r->owner != shmemi_current->me || !r->at)
+    if (r->owner != shmemi_current->me || !r->at || !r->entry)
         rc = shmemi_fail(-EINVAL, "region: it is one of PE %d or was not registered; its handle is closed, not deregistered", r->owner);
     shmemi_handle_drop(handle);
     if (rc < 0)

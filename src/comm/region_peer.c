@@ -124,10 +124,10 @@ static int map_pieces(struct shmemi_regions *all, struct shmemi_region *r, const
     for (uint32_t i = 0; rc == 0 && i < l->pieces; i++) {
         int fd = -1;
         void *mapped;
-        pthread_mutex_lock(&all->lock);
+        pthread_mutex_lock(&all->files_lock);
         rc = shmemi_peer_file(all->files, r->owner,
                               pieces[i].kind == SHMEMI_PAGES_WHOLE ? SHMEMI_DESCRIPTOR_WHOLE : SHMEMI_DESCRIPTOR_MIXED, &fd);
-        pthread_mutex_unlock(&all->lock);
+        pthread_mutex_unlock(&all->files_lock);
         if (rc == 0)
             rc = shmemi_hal_host.check(fd, pieces[i].offset + pieces[i].length);
         if (rc == 0)

@@ -3,6 +3,7 @@
 #include "answer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -23,9 +24,9 @@ static struct shmemi_message message(enum shmemi_message_type type)
         .magic = SHMEMI_MESSAGE_MAGIC, .type = type, .fingerprint = shmemi_fingerprint(), .pid = (int32_t)getpid()};
 }
 
-static void give_descriptor(int socket, uint64_t which)
+/* The descriptor (the engine's own, or negative errno), and the rest of the answer in *m. */
+static int own_descriptor(uint64_t which, struct shmemi_message *m)
 {
-    struct shmemi_message m = message(SHMEMI_MESSAGE_FD);
     struct shmemi_inplace *engine;
     int fd = which < SHMEMI_DESCRIPTORS ? shmemi_inplace_engine(&engine) : -ENOENT;
     if (fd == 0)
@@ -33,8 +34,15 @@ static void give_descriptor(int socket, uint64_t which)
     char *begin;
     size_t bytes;
     shmemi_statics_range(&begin, &bytes);
-    m.value = (uintptr_t)begin;
-    m.heap_size = bytes;
+    m->value = (uintptr_t)begin;
+    m->heap_size = bytes;
+    return fd;
+}
+
+static void give_descriptor(int socket, uint64_t which)
+{
+    struct shmemi_message m = message(SHMEMI_MESSAGE_FD);
+    int fd = own_descriptor(which, &m);
     shmemi_wire_send(socket, &m, sizeof m, &fd, fd >= 0, shmemi_now() + ANSWER_WITHIN);
 }
 
@@ -76,10 +84,31 @@ void shmemi_answer(void *context, int socket)
     }
 }
 
+/* A PE need not ask itself through a socket; in a job of one there is none. */
+static int answer_self(struct shmemi_message *m, int *fd, unsigned *fds, struct ucred *who)
+{
+    struct shmemi_job *job = shmemi_current;
+    if (m->type == SHMEMI_MESSAGE_FD) {
+        int own = own_descriptor(m->value, m);
+        *fd = own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 0) : own;
+        if (own >= 0 && *fd < 0)
+            return shmemi_fail_errno("copying a descriptor");
+        *fds = *fd >= 0;
+    } else if (m->type == SHMEMI_MESSAGE_PIECES && job->parts->more_pieces) {
+        uint32_t first = (uint32_t)m->rank;
+        m->count = 0;
+        job->parts->more_pieces(job, m->value, first, m);
+    } else if (who)
+        who->pid = getpid();
+    return 0;
+}
+
 /* Sends the question to PE pe and receives the answer into *m. */
 static int ask(int pe, struct shmemi_message *m, int *fd, unsigned *fds, struct ucred *who)
 {
     const struct shmemi_job *job = shmemi_current;
+    if (pe == job->me)
+        return answer_self(m, fd, fds, who);
     int socket = -1;
     socklen_t length = sizeof *who;
     uint32_t type = m->type;
@@ -95,6 +124,9 @@ static int ask(int pe, struct shmemi_message *m, int *fd, unsigned *fds, struct 
     if (rc == 0 && who && getsockopt(socket, SOL_SOCKET, SO_PEERCRED, who, &length) < 0)
         rc = shmemi_fail_errno("asking who PE %d is", pe);
     close(socket);
+    if (rc == -EPIPE)
+        return shmemi_fail(-EOWNERDEAD, "PE %d (pid %d) left the job or died when it was asked about its memory", pe,
+                           (int)job->slots[pe].member.pid);
     if (rc == 0 && (m->magic != SHMEMI_MESSAGE_MAGIC || m->type != type))
         rc = shmemi_fail(-EPROTO, "an answer that this build does not understand");
     return rc < 0 ? shmemi_fail_in(rc, "asking PE %d about its memory", pe) : 0;

@@ -348,10 +348,10 @@ int shmemi_leave(void)
     pthread_mutex_lock(&lifecycle);
     struct shmemi_job *job = shmemi_current;
     if (job->n) {
+        shmemi_service_stop(job->parts->service); /* first, because it answers questions about regions */
         if (job->parts->end_regions)
             job->parts->end_regions(job);
         shmemi_job_end(false);
-        shmemi_service_stop(job->parts->service);
         shmemi_log_set_pe(-1);
         free_job(job);
     }
