@@ -55,7 +55,7 @@ const struct shmemi_hal *shmemi_hal(enum shmemi_memory_kind kind);
 extern const struct shmemi_hal shmemi_hal_host;
 
 /* How many bytes of host memory this process could take now without running into a limit, and which limit is the
-   nearest (a sentence part such as "MemAvailable" or "memory.max of /sys/fs/cgroup/x"). total: the limit itself. */
+   nearest (a part of a sentence). total: the lowest of all limits, used or not; it does not change from call to call. */
 struct shmemi_host_room {
     size_t bytes, total;
     char limit[256];

@@ -34,12 +34,14 @@ static pthread_mutex_t lifecycle = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- how large the heap is -------------------------------------------------------------------------------------- */
 
-static size_t address_space_left(void)
+/* Bytes of address space that a process may have, and that this one has left. */
+static void address_space(size_t *most, size_t *left)
 {
     struct rlimit limit;
     size_t used = 0;
+    *most = *left = (size_t)1 << 46;
     if (getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
-        return (size_t)1 << 46;
+        return;
     FILE *file = fopen("/proc/self/statm", "re");
     if (file) {
         if (fscanf(file, "%zu", &used) != 1)
@@ -47,7 +49,8 @@ static size_t address_space_left(void)
         fclose(file);
     }
     used *= (size_t)sysconf(_SC_PAGESIZE);
-    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+    *most = limit.rlim_cur;
+    *left = limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
 static size_t stride_of(size_t heap_size)
@@ -56,12 +59,14 @@ static size_t stride_of(size_t heap_size)
 }
 
 /* The heap is a ceiling: pages are taken when blocks are. By default it is this PE's share of all the memory there is,
-   or of the address space where that is limited. */
+   or of a quarter of the address space where that is limited: figures that are the same for all PEs. */
 static int choose_heap_size(const struct shmemi_job_request *request, const struct shmemi_identity *id, size_t *out)
 {
     struct shmemi_host_room room;
     shmemi_host_room(&room);
-    size_t n = (size_t)id->n, space = address_space_left() / n, size = 0;
+    size_t n = (size_t)id->n, size = 0, most, space;
+    address_space(&most, &space);
+    space /= n;
     const char *name = "SHMEM_SYMMETRIC_SIZE", *text = shmemi_setting(name);
     if (!text && shmemi_setting("SMA_SYMMETRIC_SIZE"))
         text = shmemi_setting(name = "SMA_SYMMETRIC_SIZE");
@@ -75,7 +80,7 @@ static int choose_heap_size(const struct shmemi_job_request *request, const stru
             return rc;
     } else {
         asked = false;
-        size = room.total / n < space / 4 ? room.total / n : space / 4;
+        size = (room.total < most / 4 ? room.total : most / 4) / n;
     }
     if (asked && size > room.total)
         return shmemi_fail(-ENOMEM, "%s asks for %zu bytes, but the machine (or its memory cgroup) has only %zu", name, size,

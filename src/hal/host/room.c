@@ -40,10 +40,11 @@ static void consider(const char *directory, bool v2, struct shmemi_host_room *ro
     read_number(path, v2 ? "inactive_file" : "total_inactive_file", &cache); /* the kernel can drop this by itself */
     used = used > cache ? used - cache : 0;
     size_t left = limit > used ? limit - used : 0;
+    if (limit < room->total)
+        room->total = limit;
     if (left >= room->bytes)
         return;
     room->bytes = left;
-    room->total = limit;
     snprintf(room->limit, sizeof room->limit, "%s of the memory cgroup %.200s", v2 ? "memory.max" : "the limit",
              directory);
 }
