@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -18,6 +19,8 @@
 #include "base/futex.h"
 #include "base/log.h"
 #include "wire.h"
+
+enum { STACK = 1 << 20 };
 
 struct shmemi_service {
     struct shmemi_member *member;
@@ -93,11 +96,18 @@ static int start_thread(struct shmemi_service *s)
 {
     sigset_t all, before;
     sigfillset(&all); /* signals belong to the program's own threads */
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, STACK); /* the usual 8 MiB matter where address space is limited */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&s->thread, NULL, serve, s);
+    int rc = pthread_create(&s->thread, &small, serve, s);
+    if (rc == EINVAL) /* thread-local variables of the program alone are larger */
+        rc = pthread_create(&s->thread, NULL, serve, s);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&small);
     if (rc)
-        return shmemi_fail(-rc, "starting the service thread: %s", shmemi_errno_name(rc));
+        return shmemi_fail(-rc, "starting the service thread: %s (%s; see the limits of address space and of processes: ulimit -v, ulimit -u)",
+                           strerror(rc), shmemi_errno_name(rc));
     struct shmemi_futex started = {.word = &s->started, .value = 0};
     /* [started] pairs with the release in hold_alive_word(). */
     while (!atomic_load_explicit(&s->started, memory_order_acquire))
