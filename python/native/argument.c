@@ -19,7 +19,8 @@ static bool out_of_range(const char *fn, const char *argument, PyObject *number,
 {
     PyObject *text = PyObject_Str(number); /* fails for numbers of thousands of digits */
     PyErr_Clear();
-    ext_fail(fn, EXT_RANGE, "%s is %s, but must be %s", argument, text ? PyUnicode_AsUTF8(text) : "a huge number", must);
+    ext_fail(fn, EXT_RANGE, "%s is %s, but must be %s", argument,
+             text ? PyUnicode_AsUTF8(text) : "a huge number", must);
     Py_XDECREF(text);
     Py_DECREF(number);
     return false;
@@ -84,7 +85,8 @@ bool ext_timeout(const char *fn, PyObject *object, double otherwise, double *out
         if (!PyErr_ExceptionMatches(PyExc_TypeError))
             return false;
         PyErr_Clear();
-        ext_fail(fn, EXT_TYPE, "timeout is a %s, but must be a number of seconds or None", Py_TYPE(object)->tp_name);
+        ext_fail(fn, EXT_TYPE, "timeout is a %s, but must be a number of seconds or None",
+                 Py_TYPE(object)->tp_name);
         return false;
     }
     if (isnan(seconds) || seconds < 0) {
@@ -97,7 +99,8 @@ bool ext_timeout(const char *fn, PyObject *object, double otherwise, double *out
     return true;
 }
 
-/* --- memory -------------------------------------------------------------------------------------------------------- */
+/* --- memory
+ * -------------------------------------------------------------------------------------------------------- */
 
 static bool from_pair(const char *fn, const char *argument, PyObject *pair, struct ext_memory *out)
 {
@@ -126,7 +129,8 @@ static bool from_region(const char *fn, const char *argument, PyObject *object, 
     return true;
 }
 
-bool ext_memory_get(const char *fn, const char *argument, PyObject *object, bool writable, struct ext_memory *out)
+bool ext_memory_get(const char *fn, const char *argument, PyObject *object, bool writable,
+                    struct ext_memory *out)
 {
     *out = (struct ext_memory){0};
     if (PyObject_TypeCheck(object, &ext_region_type))
@@ -136,8 +140,8 @@ bool ext_memory_get(const char *fn, const char *argument, PyObject *object, bool
     if (PyObject_GetBuffer(object, &out->buffer, writable ? PyBUF_CONTIG : PyBUF_CONTIG_RO) < 0) {
         PyErr_Clear();
         out->buffer.obj = NULL;
-        ext_fail(fn, EXT_BUFFER, "%s is a %s without a contiguous%s buffer", argument, Py_TYPE(object)->tp_name,
-                 writable ? ", writable" : "");
+        ext_fail(fn, EXT_BUFFER, "%s is a %s without a contiguous%s buffer", argument,
+                 Py_TYPE(object)->tp_name, writable ? ", writable" : "");
         return false;
     }
     out->address = out->buffer.buf;
@@ -160,12 +164,13 @@ bool ext_inside(const char *fn, const char *prefix, size_t offset, size_t size, 
     }
     if (offset <= have && size <= have - offset)
         return true;
-    ext_fail(fn, EXT_RANGE, "%soffset %zu + size %zu goes past the end of %s, which has %zu bytes", prefix, offset, size, what,
-             have);
+    ext_fail(fn, EXT_RANGE, "%soffset %zu + size %zu goes past the end of %s, which has %zu bytes", prefix,
+             offset, size, what, have);
     return false;
 }
 
-/* --- elements ------------------------------------------------------------------------------------------------------ */
+/* --- elements
+ * ------------------------------------------------------------------------------------------------------ */
 
 const char *const ext_type_names[] = {
     [SHMEMX_INT8] = "int8",
@@ -203,12 +208,14 @@ size_t ext_type_size(shmemx_type_t type)
     }
 }
 
-static bool float_from(const char *fn, const char *argument, PyObject *object, shmemx_type_t type, union ext_value *out)
+static bool float_from(const char *fn, const char *argument, PyObject *object, shmemx_type_t type,
+                       union ext_value *out)
 {
     double value = PyFloat_AsDouble(object);
     if (value == -1.0 && PyErr_Occurred()) {
         PyErr_Clear();
-        ext_fail(fn, EXT_TYPE, "%s is a %s, but the elements are %s", argument, Py_TYPE(object)->tp_name, ext_type_names[type]);
+        ext_fail(fn, EXT_TYPE, "%s is a %s, but the elements are %s", argument, Py_TYPE(object)->tp_name,
+                 ext_type_names[type]);
         return false;
     }
     if (type == SHMEMX_DOUBLE) {
@@ -223,7 +230,8 @@ static bool float_from(const char *fn, const char *argument, PyObject *object, s
     return true;
 }
 
-bool ext_value_from(const char *fn, const char *argument, PyObject *object, shmemx_type_t type, union ext_value *out)
+bool ext_value_from(const char *fn, const char *argument, PyObject *object, shmemx_type_t type,
+                    union ext_value *out)
 {
     static const struct {
         long long low;
@@ -238,12 +246,15 @@ bool ext_value_from(const char *fn, const char *argument, PyObject *object, shme
     if (type == SHMEMX_FLOAT || type == SHMEMX_DOUBLE)
         return float_from(fn, argument, object, type, out);
     if (ext_type_size(type) == 0) {
-        ext_fail(fn, EXT_TYPE, "the elements are %s, but must be 32 or 64 bits wide: int32, int64, uint32, uint64, float32 or float64",
+        ext_fail(fn, EXT_TYPE,
+                 "the elements are %s, but must be 32 or 64 bits wide: int32, int64, uint32, uint64, float32 "
+                 "or float64",
                  ext_type_names[type]);
         return false;
     }
     if (!PyIndex_Check(object)) {
-        ext_fail(fn, EXT_TYPE, "%s is a %s, but the elements are %s", argument, Py_TYPE(object)->tp_name, ext_type_names[type]);
+        ext_fail(fn, EXT_TYPE, "%s is a %s, but the elements are %s", argument, Py_TYPE(object)->tp_name,
+                 ext_type_names[type]);
         return false;
     }
     PyObject *number = PyNumber_Index(object);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extension module shmem._ext: Python objects in, calls of <shmemx.h> out. What arguments mean, and all that
-// NumPy and torch are asked, is decided in the package's Python files.
+// The extension module shmem._ext: Python objects in, calls of <shmemx.h> out. What arguments mean, and all
+// that NumPy and torch are asked, is decided in the package's Python files.
 #ifndef SHMEM_PYTHON_EXT_H
 #define SHMEM_PYTHON_EXT_H
 
@@ -14,7 +14,8 @@
 
 #include "shmemx.h"
 
-/* --- state.c: the job as this process knows it -------------------------------------------------------------------- */
+/* --- state.c: the job as this process knows it
+ * -------------------------------------------------------------------- */
 
 /* All of it is guarded by the GIL, except that a forked child resets it before it runs. */
 struct ext_state {
@@ -26,10 +27,12 @@ struct ext_state {
 };
 extern struct ext_state ext_state;
 
-/* The two ways to fail, both return NULL with an exception set. `fn` is the Python function's name. ext_fail_rc is for
-   a negative errno from the library, whose text it takes; the exception of an interrupting signal handler wins. */
+/* The two ways to fail, both return NULL with an exception set. `fn` is the Python function's name.
+   ext_fail_rc is for a negative errno from the library, whose text it takes; the exception of an interrupting
+   signal handler wins. */
 PyObject *ext_fail_rc(const char *fn, int rc);
-PyObject *ext_fail(const char *fn, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+PyObject *ext_fail(const char *fn, const char *kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Kinds that ext_fail knows; the package maps them, and errno, to classes. */
 #define EXT_TYPE "type"
 #define EXT_VALUE "value"
@@ -49,10 +52,8 @@ bool ext_may_call(const char *fn);
 #define EXT_CALL(rc, call)                                                                                   \
     do {                                                                                                     \
         ext_state.in_flight++;                                                                               \
-        Py_BEGIN_ALLOW_THREADS                                                                               \
-        rc = (call);                                                                                         \
-        Py_END_ALLOW_THREADS                                                                                 \
-        ext_state.in_flight--;                                                                               \
+        Py_BEGIN_ALLOW_THREADS rc = (call);                                                                  \
+        Py_END_ALLOW_THREADS ext_state.in_flight--;                                                          \
     } while (0)
 
 /* Copies below this many bytes take less time than letting go of the GIL and getting it back. */
@@ -61,17 +62,18 @@ enum { EXT_SMALL = 16384 };
 extern PyMethodDef ext_state_methods[];
 int ext_state_init(PyObject *module);
 
-/* --- argument.c: numbers and memory ------------------------------------------------------------------------------- */
+/* --- argument.c: numbers and memory
+ * ------------------------------------------------------------------------------- */
 
-/* For the private functions, which the package calls with a fixed number of arguments. Evaluates to the first, the name
-   of the function that the user called. */
+/* For the private functions, which the package calls with a fixed number of arguments. Evaluates to the
+   first, the name of the function that the user called. */
 #define EXT_ARGUMENTS(name, expected)                                                                        \
     (void)module;                                                                                            \
     if (n != (expected))                                                                                     \
         return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, not %zd", name, (int)(expected), n);    \
     const char *fn = PyUnicode_AsUTF8(args[0]);                                                              \
     if (!fn)                                                                                                 \
-        return NULL
+    return NULL
 
 bool ext_size(const char *fn, const char *argument, PyObject *object, size_t *out);
 bool ext_int(const char *fn, const char *argument, PyObject *object, int *out);
@@ -81,19 +83,21 @@ bool ext_timeout(const char *fn, PyObject *object, double otherwise, double *out
 
 struct ext_region;
 
-/* Bytes of this process for the time of a call: from a region of its own, a (address, size) pair whose owner the caller
-   keeps alive, or anything with a contiguous buffer. */
+/* Bytes of this process for the time of a call: from a region of its own, a (address, size) pair whose owner
+   the caller keeps alive, or anything with a contiguous buffer. */
 struct ext_memory {
     char *address;
     size_t size;
     struct ext_region *region; /* or NULL */
     Py_buffer buffer;          /* of a buffer; obj is NULL otherwise */
 };
-bool ext_memory_get(const char *fn, const char *argument, PyObject *object, bool writable, struct ext_memory *out);
+bool ext_memory_get(const char *fn, const char *argument, PyObject *object, bool writable,
+                    struct ext_memory *out);
 void ext_memory_release(struct ext_memory *memory);
 
 /* Is offset + size inside `have` bytes? `what` names whose. */
-bool ext_inside(const char *fn, const char *prefix, size_t offset, size_t size, size_t have, const char *what);
+bool ext_inside(const char *fn, const char *prefix, size_t offset, size_t size, size_t have,
+                const char *what);
 
 /* One element, for atomics and wait_until. */
 union ext_value {
@@ -106,10 +110,12 @@ union ext_value {
 };
 extern const char *const ext_type_names[];
 size_t ext_type_size(shmemx_type_t type); /* 4 or 8; 0 for what atomics do not take */
-bool ext_value_from(const char *fn, const char *argument, PyObject *object, shmemx_type_t type, union ext_value *out);
+bool ext_value_from(const char *fn, const char *argument, PyObject *object, shmemx_type_t type,
+                    union ext_value *out);
 PyObject *ext_value_to(shmemx_type_t type, const union ext_value *value);
 
-/* --- region.c ------------------------------------------------------------------------------------------------------ */
+/* --- region.c
+ * ------------------------------------------------------------------------------------------------------ */
 
 enum ext_source {
     EXT_OWN,       /* registered by this process */
@@ -118,8 +124,7 @@ enum ext_source {
 };
 
 struct ext_region {
-    PyObject_HEAD
-    shmemx_region_t handle;
+    PyObject_HEAD shmemx_region_t handle;
     shmemx_region_t *at; /* by PE, what corresponds to it there; filled when first needed */
     shmemx_region_info_t info;
     PyObject *kept;  /* what the memory belongs to */
@@ -138,7 +143,8 @@ extern const char *const ext_source_names[];
 /* The object as a region that can be used now, or NULL with an exception. */
 struct ext_region *ext_region_from(const char *fn, const char *argument, PyObject *object);
 
-/* The handle on what `region` means on PE pe (-1: the owner's own), which may ask the peer. NULL with an exception. */
+/* The handle on what `region` means on PE pe (-1: the owner's own), which may ask the peer. NULL with an
+ * exception. */
 shmemx_region_t ext_reach(const char *fn, struct ext_region *region, int pe, double timeout);
 
 /* "region 3" or "region 'weights'", for texts. */
@@ -146,7 +152,8 @@ const char *ext_region_label(const struct ext_region *region, char *buffer, size
 
 int ext_region_init(PyObject *module);
 
-/* --- access.c, collective.c ---------------------------------------------------------------------------------------- */
+/* --- access.c, collective.c
+ * ---------------------------------------------------------------------------------------- */
 
 extern PyMethodDef ext_access_methods[], ext_collective_methods[];
 

@@ -40,17 +40,19 @@ static int add_constants(PyObject *module)
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         if (PyModule_AddIntConstant(module, constants[i].name, constants[i].value) < 0)
             return -1;
-    static const char *const kinds[] = {
-        [SHMEMX_KIND_MOVED] = "moved", [SHMEMX_KIND_SYMMETRIC] = "symmetric", [SHMEMX_KIND_COPIED] = "copied", [3] = NULL};
+    static const char *const kinds[] = {[SHMEMX_KIND_MOVED] = "moved",
+                                        [SHMEMX_KIND_SYMMETRIC] = "symmetric",
+                                        [SHMEMX_KIND_COPIED] = "copied",
+                                        [3] = NULL};
     static const char *const guards[] = {
         [SHMEMX_GUARD_NONE] = "none", [SHMEMX_GUARD_USER] = "user", [SHMEMX_GUARD_FULL] = "full", [3] = NULL};
     static const char *const operations[] = {
         [SHMEMX_SUM] = "sum", [SHMEMX_PROD] = "prod", [SHMEMX_MIN] = "min", [SHMEMX_MAX] = "max",
-        [SHMEMX_AND] = "and", [SHMEMX_OR] = "or", [SHMEMX_XOR] = "xor", [7] = NULL};
+        [SHMEMX_AND] = "and", [SHMEMX_OR] = "or",     [SHMEMX_XOR] = "xor", [7] = NULL};
     static const char *const atomics[] = {
         [SHMEMX_ATOMIC_FETCH] = "fetch", [SHMEMX_ATOMIC_SET] = "set", [SHMEMX_ATOMIC_SWAP] = "swap",
-        [SHMEMX_ATOMIC_CAS] = "cas", [SHMEMX_ATOMIC_ADD] = "add", [SHMEMX_ATOMIC_AND] = "and",
-        [SHMEMX_ATOMIC_OR] = "or", [SHMEMX_ATOMIC_XOR] = "xor", [8] = NULL};
+        [SHMEMX_ATOMIC_CAS] = "cas",     [SHMEMX_ATOMIC_ADD] = "add", [SHMEMX_ATOMIC_AND] = "and",
+        [SHMEMX_ATOMIC_OR] = "or",       [SHMEMX_ATOMIC_XOR] = "xor", [8] = NULL};
     if (add_table(module, "TYPES", ext_type_names) < 0 || add_table(module, "KINDS", kinds) < 0 ||
         add_table(module, "GUARDS", guards) < 0 || add_table(module, "OPERATIONS", operations) < 0 ||
         add_table(module, "ATOMICS", atomics) < 0 || add_table(module, "SOURCES", ext_source_names) < 0)
@@ -70,7 +72,8 @@ PyMODINIT_FUNC PyInit__ext(void)
     PyObject *module = PyModule_Create(&definition);
     if (!module)
         return NULL;
-    PyMethodDef *tables[] = {ext_state_methods, ext_region_methods, ext_access_methods, ext_collective_methods};
+    PyMethodDef *tables[] = {ext_state_methods, ext_region_methods, ext_access_methods,
+                             ext_collective_methods};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (PyModule_AddFunctions(module, tables[i]) < 0)
             goto failed;

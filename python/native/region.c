@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions, zero-copy views of them, and blocks of the symmetric heap.
 //
-// A region holds what its memory belongs to until its pages are private again. In a forked child nothing is ever
-// given back: the parent still uses those pages, and freeing memory writes into it.
+// A region holds what its memory belongs to until its pages are private again. In a forked child nothing is
+// ever given back: the parent still uses those pages, and freeing memory writes into it.
 #include "ext.h"
 
 #include <errno.h>
@@ -23,7 +23,9 @@ const char *ext_region_label(const struct ext_region *region, char *buffer, size
     return buffer;
 }
 
-/* --- use ----------------------------------------------------------------------------------------------------------- */
+/* --- use
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 static bool stale(const char *fn, const char *argument, const struct ext_region *region)
 {
@@ -31,7 +33,9 @@ static bool stale(const char *fn, const char *argument, const struct ext_region 
     ext_region_label(region, label, sizeof label);
     if (region->epoch == ext_state.epoch) /* closed */
         ext_fail(fn, EXT_STALE, "%s is %s, which was %s", argument, label,
-                 region->source == EXT_OWN ? "deregistered" : region->source == EXT_SYMMETRIC ? "freed" : "closed");
+                 region->source == EXT_OWN         ? "deregistered"
+                 : region->source == EXT_SYMMETRIC ? "freed"
+                                                   : "closed");
     else if (shmemx_my_pe() < 0)
         ext_fail_rc(fn, -EPERM);
     else
@@ -77,8 +81,8 @@ shmemx_region_t ext_reach(const char *fn, struct ext_region *region, int pe, dou
     if (region->source == EXT_FOUND) {
         if (pe >= 0 && pe != region->info.owner) {
             char label[96];
-            ext_fail(fn, EXT_VALUE, "%s belongs to PE %d, but the call names PE %d", ext_region_label(region, label, sizeof label),
-                     region->info.owner, pe);
+            ext_fail(fn, EXT_VALUE, "%s belongs to PE %d, but the call names PE %d",
+                     ext_region_label(region, label, sizeof label), region->info.owner, pe);
             return NULL;
         }
         return region->handle;
@@ -90,7 +94,8 @@ shmemx_region_t ext_reach(const char *fn, struct ext_region *region, int pe, dou
     return ask_for_peers(fn, region, pe, timeout);
 }
 
-/* --- making -------------------------------------------------------------------------------------------------------- */
+/* --- making
+ * -------------------------------------------------------------------------------------------------------- */
 
 static struct ext_region *new_region(PyObject *cls, enum ext_source source, PyObject *kept)
 {
@@ -162,7 +167,8 @@ static PyObject *region_find(PyObject *module, PyObject *const *args, Py_ssize_t
     size_t number = 0;
     double timeout;
     const char *name = NULL;
-    if (!ext_may_call(fn) || !ext_pe(fn, "pe", args[2], &pe) || !ext_timeout(fn, args[5], ext_state.patience, &timeout))
+    if (!ext_may_call(fn) || !ext_pe(fn, "pe", args[2], &pe) ||
+        !ext_timeout(fn, args[5], ext_state.patience, &timeout))
         return NULL;
     if (args[3] != Py_None ? !(name = PyUnicode_AsUTF8(args[3])) : !ext_size(fn, "index", args[4], &number))
         return NULL;
@@ -179,13 +185,14 @@ static PyObject *region_symmetric(PyObject *module, PyObject *const *args, Py_ss
     EXT_ARGUMENTS("symmetric", 6);
     size_t address, size;
     int type;
-    if (!ext_may_call(fn) || !ext_size(fn, "address", args[2], &address) || !ext_size(fn, "size", args[3], &size) ||
-        !ext_int(fn, "type", args[5], &type))
+    if (!ext_may_call(fn) || !ext_size(fn, "address", args[2], &address) ||
+        !ext_size(fn, "size", args[3], &size) || !ext_int(fn, "type", args[5], &type))
         return NULL;
     struct ext_region *region = new_region(args[1], EXT_SYMMETRIC, args[4]);
     if (!region)
         return NULL;
-    int rc = shmemx_region_symmetric((void *)address, size, &region->handle); // NOLINT(performance-no-int-to-ptr)
+    int rc =
+        shmemx_region_symmetric((void *)address, size, &region->handle); // NOLINT(performance-no-int-to-ptr)
     if (rc < 0)
         return dropped(fn, region, rc);
     PyObject *made = opened(fn, region);
@@ -194,7 +201,8 @@ static PyObject *region_symmetric(PyObject *module, PyObject *const *args, Py_ss
     return made;
 }
 
-/* --- ending -------------------------------------------------------------------------------------------------------- */
+/* --- ending
+ * -------------------------------------------------------------------------------------------------------- */
 
 static int end_handle(struct ext_region *region)
 {
@@ -215,7 +223,8 @@ static PyObject *region_close(PyObject *module, PyObject *const *args, Py_ssize_
     struct ext_region *region = ext_region_from(fn, "region", args[1]);
     if (!region)
         return NULL;
-    region->open = false; /* calls of other threads that are under way end: copies when done, waits with an error */
+    region->open =
+        false; /* calls of other threads that are under way end: copies when done, waits with an error */
     if (region->views && region->source != EXT_OWN)
         Py_RETURN_NONE;
     int rc = end_handle(region);
@@ -272,7 +281,8 @@ static void region_dealloc(PyObject *self)
     type->tp_free(self);
 }
 
-/* --- what it says of itself ---------------------------------------------------------------------------------------- */
+/* --- what it says of itself
+ * ---------------------------------------------------------------------------------------- */
 
 static PyObject *get_name(PyObject *self, void *unused)
 {
@@ -299,7 +309,8 @@ static PyObject *get_open(PyObject *self, void *unused)
 
 static PyGetSetDef region_getset[] = {
     {"name", get_name, NULL, "The name that it was registered with, or None.", NULL},
-    {"addr", get_addr, NULL, "Where it begins in this process; 0 for a peer's that is reached by copying only.", NULL},
+    {"addr", get_addr, NULL,
+     "Where it begins in this process; 0 for a peer's that is reached by copying only.", NULL},
     {"is_open", get_open, NULL, "False once it was deregistered, closed, or its job is over.", NULL},
     {0},
 };
@@ -307,7 +318,8 @@ static PyGetSetDef region_getset[] = {
 _Static_assert(sizeof(shmemx_kind_t) == sizeof(int) && sizeof(shmemx_type_t) == sizeof(int), "members below");
 
 static PyMemberDef region_members[] = {
-    {"id", T_ULONGLONG, offsetof(struct ext_region, info.number), READONLY, "Its number: the n-th that its owner registered, from 0."},
+    {"id", T_ULONGLONG, offsetof(struct ext_region, info.number), READONLY,
+     "Its number: the n-th that its owner registered, from 0."},
     {"size", T_ULONG, offsetof(struct ext_region, info.size), READONLY, "Bytes."},
     {"owner", T_INT, offsetof(struct ext_region, info.owner), READONLY, "The PE whose memory it is."},
     {"_access", T_UINT, offsetof(struct ext_region, info.access), READONLY, NULL},
@@ -323,7 +335,8 @@ static PyMemberDef region_members[] = {
 PyTypeObject ext_region_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "shmem._ext.RegionBase",
     .tp_basicsize = sizeof(struct ext_region),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_flags =
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .tp_traverse = region_traverse,
     .tp_clear = region_clear,
     .tp_finalize = region_finalize,
@@ -332,11 +345,12 @@ PyTypeObject ext_region_type = {
     .tp_members = region_members,
 };
 
-/* --- views --------------------------------------------------------------------------------------------------------- */
+/* --- views
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 struct view {
-    PyObject_HEAD
-    struct ext_region *region; /* whose mapping it holds */
+    PyObject_HEAD struct ext_region *region; /* whose mapping it holds */
     char *address;
     size_t size;
     int read_only;
@@ -375,8 +389,8 @@ static PyObject *region_reach(PyObject *module, PyObject *const *args, Py_ssize_
     struct ext_region *region = ext_region_from(fn, "region", args[1]);
     int pe;
     double timeout;
-    if (!region || !ext_pe(fn, "pe", args[2], &pe) || !ext_timeout(fn, args[3], ext_state.patience, &timeout) ||
-        !ext_reach(fn, region, pe, timeout))
+    if (!region || !ext_pe(fn, "pe", args[2], &pe) ||
+        !ext_timeout(fn, args[3], ext_state.patience, &timeout) || !ext_reach(fn, region, pe, timeout))
         return NULL;
     Py_RETURN_NONE;
 }
@@ -391,7 +405,8 @@ static PyObject *region_view(PyObject *module, PyObject *const *args, Py_ssize_t
     shmemx_region_t there;
     shmemx_region_info_t info;
     char label[96];
-    if (!region || !ext_pe(fn, "pe", args[2], &pe) || !ext_timeout(fn, args[3], ext_state.patience, &timeout) ||
+    if (!region || !ext_pe(fn, "pe", args[2], &pe) ||
+        !ext_timeout(fn, args[3], ext_state.patience, &timeout) ||
         !(there = ext_reach(fn, region, pe, timeout)))
         return NULL;
     int rc = shmemx_region_info(there, &info);
@@ -402,7 +417,8 @@ static PyObject *region_view(PyObject *module, PyObject *const *args, Py_ssize_t
         return ext_fail(fn, EXT_ACCESS, "%s of PE %d does not allow REMOTE_READ", label, pe);
     if (!info.address)
         return ext_fail(fn, EXT_VALUE,
-                        "%s of PE %d is reached by copying only (kind 'copied'), so there is no view of it: use get, or shmem.empty",
+                        "%s of PE %d is reached by copying only (kind 'copied'), so there is no view of it: "
+                        "use get, or shmem.empty",
                         label, pe);
     struct view *view = PyObject_New(struct view, &ext_view_type);
     if (!view)
@@ -415,11 +431,11 @@ static PyObject *region_view(PyObject *module, PyObject *const *args, Py_ssize_t
     return (PyObject *)view;
 }
 
-/* --- the symmetric heap -------------------------------------------------------------------------------------------- */
+/* --- the symmetric heap
+ * -------------------------------------------------------------------------------------------- */
 
 struct block {
-    PyObject_HEAD
-    void *address;
+    PyObject_HEAD void *address;
     size_t size;
     unsigned long epoch;
     bool open;
@@ -525,13 +541,17 @@ static PyObject *heap_info(PyObject *module, PyObject *none)
     int rc = shmemx_heap_info(&info);
     if (rc < 0)
         return ext_fail_rc("heap_info", rc);
-    return Py_BuildValue("(nnnnn)", (Py_ssize_t)info.total, (Py_ssize_t)info.in_use, (Py_ssize_t)info.largest_free,
-                         (Py_ssize_t)info.high_water, (Py_ssize_t)info.blocks);
+    return Py_BuildValue("(nnnnn)", (Py_ssize_t)info.total, (Py_ssize_t)info.in_use,
+                         (Py_ssize_t)info.largest_free, (Py_ssize_t)info.high_water, (Py_ssize_t)info.blocks);
 }
 
-/* --- together ------------------------------------------------------------------------------------------------------ */
+/* --- together
+ * ------------------------------------------------------------------------------------------------------ */
 
-#define FAST(name, function) {name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL, NULL}
+#define FAST(name, function)                                                                                 \
+    {                                                                                                        \
+        name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL, NULL                                   \
+    }
 PyMethodDef ext_region_methods[] = {
     FAST("register", region_register),
     FAST("find", region_find),

@@ -12,7 +12,8 @@ struct ext_state ext_state;
 
 static PyObject *make_error; /* (function's name, errno or kind, text) -> exception */
 
-/* --- errors -------------------------------------------------------------------------------------------------------- */
+/* --- errors
+ * -------------------------------------------------------------------------------------------------------- */
 
 static PyObject *raise(const char *fn, PyObject *code, const char *text)
 {
@@ -79,7 +80,8 @@ bool ext_may_call(const char *fn)
     return false;
 }
 
-/* --- signals ------------------------------------------------------------------------------------------------------- */
+/* --- signals
+ * ------------------------------------------------------------------------------------------------------- */
 
 static bool interpreter_ends(void)
 {
@@ -101,7 +103,8 @@ static int interrupted(void)
     return raised;
 }
 
-/* --- the job ------------------------------------------------------------------------------------------------------- */
+/* --- the job
+ * ------------------------------------------------------------------------------------------------------- */
 
 /* In a forked child nothing of the job is left, and the threads that were in calls are not there. */
 static void in_child(void)
@@ -158,8 +161,9 @@ static PyObject *job_end(const char *fn, int (*end)(void))
     if (!ext_may_call(fn))
         return NULL;
     if (ext_state.in_flight)
-        return ext_fail(fn, EXT_BUSY, "%zu other thread%s of this process %s still inside calls of shmem", ext_state.in_flight,
-                        ext_state.in_flight == 1 ? "" : "s", ext_state.in_flight == 1 ? "is" : "are");
+        return ext_fail(fn, EXT_BUSY, "%zu other thread%s of this process %s still inside calls of shmem",
+                        ext_state.in_flight, ext_state.in_flight == 1 ? "" : "s",
+                        ext_state.in_flight == 1 ? "is" : "are");
     int rc;
     ext_state.ending = true;
     EXT_CALL(rc, end());
@@ -229,7 +233,8 @@ PyMethodDef ext_state_methods[] = {
     {"my_pe", job_my_pe, METH_NOARGS, NULL},
     {"n_pes", job_n_pes, METH_NOARGS, NULL},
     {"unique_id", job_unique_id, METH_NOARGS, NULL},
-    {"epoch", job_epoch, METH_NOARGS, "A number that changes when a job begins or ends, and in a forked child."},
+    {"epoch", job_epoch, METH_NOARGS,
+     "A number that changes when a job begins or ends, and in a forked child."},
     {"set_make_error", set_make_error, METH_O, NULL},
     {0},
 };

@@ -249,7 +249,7 @@ def _peer_array(r: Region, pe: int, timeout: Any) -> np.ndarray[Any, Any]:
     handle = r
     if r._source not in (_FOUND, _SYMMETRIC):
         handle = _ext.find('peer', Region, pe, r.name, r.id, timeout)  # outlives this PE's own region
-    view = _ext.view('peer', handle, pe, timeout)
+    view: Any = _ext.view('peer', handle, pe, timeout)
     return np.ndarray(r.shape, _memory.numpy_dtype(r.dtype), buffer=view)
 
 

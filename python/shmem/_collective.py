@@ -11,8 +11,9 @@ from . import _aliases, _ext, _memory
 from ._region import Region
 from .errors import make
 
-_FLOATS = ('float16', 'bfloat16', 'float32', 'float64', 'longdouble')
-_BOOL_OPERATIONS = ('and', 'or', 'xor', 'min', 'max')
+_FLOATS = {_ext.TYPES[name] for name in ('float16', 'bfloat16', 'float32', 'float64', 'longdouble')}
+_INTEGERS = {code for name, code in _ext.TYPES.items() if name.startswith(('int', 'uint'))}
+_BITWISE = ('and', 'or', 'xor')
 
 
 def _memory_of(function: str, argument: str, x: Any, writable: bool) -> _memory.Memory:
@@ -24,15 +25,20 @@ def _memory_of(function: str, argument: str, x: Any, writable: bool) -> _memory.
     return _memory.describe(function, argument, x, writable, empty=True)
 
 
-def _element_type(function: str, memory: _memory.Memory, op: str) -> int:
-    name = str(memory.dtype).rpartition('.')[2]
-    if name == 'bool':
-        if op not in _BOOL_OPERATIONS:
-            raise make(function, 'type', f"x has elements of type bool, but op is {op!r}: use 'or', 'and' or 'xor'")
+def _element_type(memory: _memory.Memory, op: str) -> int:
+    """The library's number for the elements, if they can be folded so."""
+    code = memory.type
+    if code == _memory.BYTES:
+        if str(memory.dtype) not in ('bool', 'torch.bool'):
+            raise make('all_reduce', 'type', f'x has elements of type {memory.dtype}, which cannot be reduced')
+        if op not in _BITWISE and op not in ('min', 'max'):
+            raise make('all_reduce', 'type', f"x has elements of type bool, but op is {op!r}: use 'or', 'and' or 'xor'")
         return _ext.TYPES['uint8']
-    if memory.type == _memory.BYTES:
-        raise make(function, 'type', f'x has elements of type {memory.dtype}, which cannot be reduced')
-    return memory.type
+    if op == 'avg' and code not in _FLOATS:
+        raise make('all_reduce', 'type', f"op is 'avg', which needs floats, but x has elements of type {memory.dtype}")
+    if op in _BITWISE and code not in _INTEGERS:
+        raise make('all_reduce', 'type', f'op is {op!r}, which needs integers, but x has elements of type {memory.dtype}')
+    return code
 
 
 def _divide(memory: _memory.Memory, n: int) -> None:
@@ -62,12 +68,7 @@ def all_reduce(x: Any, op: str = 'sum') -> Any:
     if kind not in _ext.OPERATIONS and kind != 'avg':
         raise make('all_reduce', 'value', f'op is {op!r}, but must be one of {", ".join(_ext.OPERATIONS)}, avg')
     memory = _memory_of('all_reduce', 'x', x, True)
-    code = _element_type('all_reduce', memory, kind)
-    name = next(name for name, number in _ext.TYPES.items() if number == code)
-    if kind == 'avg' and name not in _FLOATS:
-        raise make('all_reduce', 'type', f"op is {op!r}, which needs floats, but x has elements of type {memory.dtype}")
-    if kind in ('and', 'or', 'xor') and not name.startswith(('int', 'uint')):
-        raise make('all_reduce', 'type', f'op is {op!r}, which needs integers, but x has elements of type {memory.dtype}')
+    code = _element_type(memory, kind)
     count = 1
     for side in memory.shape:
         count *= side

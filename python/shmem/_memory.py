@@ -14,7 +14,7 @@ from .errors import make
 BYTES = _ext.TYPES['bytes']
 _BFLOAT16 = _ext.TYPES['bfloat16']
 _NAME_OF = {code: name for name, code in _ext.TYPES.items()}
-_torch_types: dict[Any, int] = {}
+_types: dict[Any, int] = {}  # what was asked before: dtypes tell their names slowly
 
 
 def numpy_dtype(dtype: Any) -> np.dtype[Any]:
@@ -53,18 +53,20 @@ def is_tensor(x: Any) -> bool:
     return torch is not None and isinstance(x, torch.Tensor)
 
 
-def type_of(dtype: np.dtype[Any]) -> int:
-    """The library's number for a NumPy element type; that of bytes where it has none."""
-    if dtype.kind == 'g' or dtype.name in ('float128', 'longdouble', 'float96'):
-        return _ext.TYPES['longdouble'] if dtype.isnative else BYTES
-    return _ext.TYPES.get(dtype.name, BYTES) if dtype.isnative else BYTES
-
-
-def type_of_torch(dtype: Any) -> int:
-    code = _torch_types.get(dtype)
+def type_of(dtype: Any) -> int:
+    """The library's number for an element type of NumPy or torch; that of bytes where it has none."""
+    code = _types.get(dtype)
     if code is None:
-        code = _torch_types[dtype] = _ext.TYPES.get(str(dtype).rpartition('.')[2], BYTES)
+        code = _types[dtype] = _find_type(dtype)
     return code
+
+
+def _find_type(dtype: Any) -> int:
+    if not isinstance(dtype, np.dtype):
+        return _ext.TYPES.get(str(dtype).rpartition('.')[2], BYTES)
+    if not dtype.isnative:
+        return BYTES
+    return _ext.TYPES.get('longdouble' if dtype.char == 'g' else dtype.name, BYTES)
 
 
 def dtype_of(code: int) -> Any:
@@ -102,13 +104,14 @@ def _of_tensor(function: str, argument: str, x: Any, empty: bool) -> Memory:
     nbytes = x.numel() * x.element_size()
     if nbytes == 0 and not empty:
         raise make(function, 'buffer', f'{argument} is empty (a tensor of shape {shape})')
-    return Memory(x, (x.data_ptr(), nbytes), nbytes, x.dtype, shape, type_of_torch(x.dtype), True)
+    return Memory(x, (x.data_ptr(), nbytes), nbytes, x.dtype, shape, type_of(x.dtype), True)
 
 
 def _of_array(function: str, argument: str, x: np.ndarray[Any, Any], writable: bool, empty: bool) -> Memory:
-    if x.dtype.hasobject:
-        raise make(function, 'type', f'{argument} has elements of type {x.dtype}, which hold pointers into this process')
-    if isinstance(x, np.ma.MaskedArray):
+    dtype = x.dtype
+    if dtype.hasobject:
+        raise make(function, 'type', f'{argument} has elements of type {dtype}, which hold pointers into this process')
+    if x.__class__ is not np.ndarray and isinstance(x, np.ma.MaskedArray):
         raise make(function, 'type', f'{argument} is a masked array: use x.data, and x.mask on its own')
     if x.nbytes == 0 and not empty:
         raise make(function, 'buffer', f'{argument} is empty (an array of shape {x.shape})')
@@ -119,7 +122,7 @@ def _of_array(function: str, argument: str, x: np.ndarray[Any, Any], writable: b
                    f'{argument} is not contiguous (an array of shape {x.shape}, strides {x.strides}): {cure}')
     if writable and not flags.writeable:
         raise make(function, 'buffer', f'{argument} is read-only (an array of shape {x.shape})')
-    return Memory(x, x, x.nbytes, x.dtype, x.shape, type_of(x.dtype), False)
+    return Memory(x, x, x.nbytes, dtype, x.shape, type_of(dtype), False)
 
 
 def _of_other(function: str, argument: str, x: Any, writable: bool, empty: bool) -> Memory:

@@ -87,7 +87,7 @@ class Region(_ext.RegionBase):
             raise make('Region.array', 'value', f'region {self.id} is of PE {self.owner}: shmem.peer(region) is an '
                                                 'array on it')
         x = self._extra[0]
-        return _memory.array_over_tensor(x) if self._extra[3] else x  # type: ignore[no-any-return]
+        return _memory.array_over_tensor(x) if self._extra[3] else x
 
     @array.setter
     def array(self, value: Any) -> None:

@@ -76,12 +76,12 @@ def region_of(function: str, argument: str, x: Any) -> Region:
         region._extra = (memory.x.detach() if memory.is_tensor else memory.x.view(), memory.dtype, memory.shape,
                          memory.is_tensor)
         found.regions[key] = region
-    return region  # type: ignore[no-any-return]
+    return region
 
 
 def _check_shape(function: str, shape: Any) -> tuple[int, ...]:
     try:
-        sides = (operator.index(shape),)
+        sides: tuple[int, ...] = (operator.index(shape),)
     except TypeError:
         try:
             sides = tuple(operator.index(side) for side in shape)
@@ -94,7 +94,7 @@ def _check_shape(function: str, shape: Any) -> tuple[int, ...]:
 
 def _check_dtype(function: str, dtype: Any) -> np.dtype[Any]:
     try:
-        made = np.dtype(dtype)
+        made: np.dtype[Any] = np.dtype(dtype)
     except TypeError:
         raise make(function, 'type', f'dtype is {dtype!r}, which NumPy does not know as a dtype') from None
     if made.hasobject:
@@ -113,7 +113,7 @@ def _new(function: str, shape: Any, dtype: Any) -> np.ndarray[Any, Any]:
     if nbytes >= 1 << 63:
         raise make(function, 'memory', f'an array of shape {sides} and dtype {kind} has {nbytes} bytes, more than there '
                                        'are addresses')
-    block = _ext.malloc(function, nbytes, _ALIGN)
+    block: Any = _ext.malloc(function, nbytes, _ALIGN)
     _forget_old()
     _blocks[block.address] = _Block(block)
     bisect.insort(_addresses, block.address)
