@@ -20,12 +20,6 @@ static void init_or_die(const char *fn)
         shmemi_die(fn, "%s", shmemi_last_error());
 }
 
-static void finalize_or_die(const char *fn)
-{
-    if (shmemi_finalize() < 0)
-        shmemi_die(fn, "%s", shmemi_last_error());
-}
-
 static int my_pe(const char *fn)
 {
     shmemi_check_job(fn);
@@ -70,7 +64,7 @@ SHMEMI_PUBLISH(shmem_query_thread);
 void pshmem_finalize(void)
 {
     shmemi_check_job("shmem_finalize");
-    finalize_or_die("shmem_finalize");
+    shmemi_finalize_or_end("shmem_finalize");
 }
 SHMEMI_PUBLISH(shmem_finalize);
 
@@ -161,7 +155,7 @@ SHMEMI_PUBLISH(shmem_pcontrol);
 static void finalize_at_exit(void)
 {
     if (shmemi_initialized())
-        finalize_or_die("start_pes");
+        shmemi_finalize_or_end("start_pes");
 }
 
 void pstart_pes(int npes)

@@ -28,8 +28,13 @@ enum {
 static int check_peer(int pe, bool left_counts)
 {
     const struct shmemi_member *member = &shmemi_current->slots[pe].member;
-    if (shmemi_member_died(member))
+    if (shmemi_member_died(member)) {
+        uint32_t none = 0;
+        /* [first-dead] relaxed: only chooses whom a message names. */
+        atomic_compare_exchange_strong_explicit(&shmemi_current->control->first_dead, &none, (uint32_t)pe + 1, memory_order_relaxed,
+                                                memory_order_relaxed);
         return shmemi_fail(-EOWNERDEAD, "PE %d (pid %d) died, or ended without finalize", pe, (int)member->pid);
+    }
     if (left_counts && shmemi_member_left(member))
         return shmemi_fail(-EOWNERDEAD, "PE %d (pid %d) has left the job", pe, (int)member->pid);
     return 0;
@@ -41,6 +46,9 @@ int shmemi_check_peers(int pe, bool all_needed)
     if (pe >= 0)
         return check_peer(pe, true);
     int here = 0, rc;
+    uint32_t first = atomic_load_explicit(&job->control->first_dead, memory_order_relaxed); /* [first-dead] */
+    if (first && first <= (uint32_t)job->n && (rc = check_peer((int)first - 1, false)) < 0)
+        return rc;
     for (int p = 0; p < job->n; p++) {
         if ((rc = check_peer(p, all_needed)) < 0)
             return rc;

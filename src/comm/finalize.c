@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "await.h"
 #include "exchange.h"
 #include "job/lifecycle.h"
 #include "job/parts.h"
@@ -18,4 +19,12 @@ int shmemi_finalize(void)
     if (--shmemi_current->parts->inits == 0 || rc < 0)
         shmemi_leave();
     return rc;
+}
+
+void shmemi_finalize_or_end(const char *fn)
+{
+    shmemi_quiet();
+    shmemi_require(fn, shmemi_exchange(NULL, 0));
+    if (--shmemi_current->parts->inits == 0)
+        shmemi_leave();
 }

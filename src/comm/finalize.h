@@ -7,4 +7,7 @@
    job. 0, or negative errno with the text (a PE died, say): the process has left the job then too. */
 int shmemi_finalize(void);
 
+/* The same for the interface that ends the job on failure: as one PE of it, so that one message is printed. */
+void shmemi_finalize_or_end(const char *fn);
+
 #endif

@@ -75,12 +75,16 @@ static void name_missing(const struct hub *hub, char *out, size_t size)
         snprintf(out + used, size - used, " and %d more", missing - named);
 }
 
+/* Passes this thread's error text on, and keeps it: that of a failing send is not what anybody needs. */
 static void refuse(int socket, int rc)
 {
     struct shmemi_message m = message(SHMEMI_MESSAGE_REFUSED);
+    char why[1024];
+    snprintf(why, sizeof why, "%s", shmemi_last_error());
     m.rank = rc;
-    snprintf(m.text, sizeof m.text, "%s", shmemi_last_error());
+    snprintf(m.text, sizeof m.text, "%.*s", (int)sizeof m.text - 1, why);
     shmemi_wire_send(socket, &m, sizeof m, NULL, 0, shmemi_now() + 200000000);
+    shmemi_fail(rc, "%s", why);
 }
 
 /* Whether what a process says of itself fits this job; its mistake ends the job, since the job cannot be what was meant. */
@@ -230,9 +234,36 @@ static int hand_out(const struct hub *hub, int control, size_t control_bytes)
     return 0;
 }
 
+/* After a mistake that ends the job: processes that are just coming are told too, instead of waiting for a PE 0 that has
+   gone. */
+static void refuse_the_rest(const struct hub *hub, int listener, int rc)
+{
+    int64_t until = shmemi_now() + 500000000, left;
+    char why[1024];
+    snprintf(why, sizeof why, "%s", shmemi_last_error());
+    for (int told = hub->come; told < hub->identity->n && (left = until - shmemi_now()) > 0;) {
+        struct pollfd on = {.fd = listener, .events = POLLIN};
+        struct shmemi_message m;
+        unsigned none;
+        int socket;
+        if (poll(&on, 1, (int)(left / 1000000) + 1) <= 0 || shmemi_wire_accept(listener, &socket) < 0)
+            continue;
+        /* An answer before the question would be lost when the socket is closed. */
+        int heard = shmemi_wire_receive(socket, &m, sizeof m, NULL, 0, &none, shmemi_now() + 100000000);
+        shmemi_fail(rc, "%s", why);
+        if (heard == 0)
+            refuse(socket, rc);
+        close(socket);
+        told += heard == 0;
+    }
+    shmemi_fail(rc, "%s", why);
+}
+
 static int lead(struct hub *hub, struct shmemi_wireup *out)
 {
     int rc = hub->identity->n > 1 ? collect(hub, out->listener) : 0;
+    if (rc < 0 && rc != -ETIMEDOUT)
+        refuse_the_rest(hub, out->listener, rc);
     if (rc == 0)
         rc = make_control(hub, out->control_bytes, &out->control);
     if (rc == 0)
