@@ -500,7 +500,7 @@ def test_views_after_the_job():
     there, symmetric = shmem.peer(r, 1 - me), shmem.peer(s, 1 - me)
     assert there[0] == 2 - me and symmetric[0] == 6 - me
     shmem.finalize()
-    assert np.isfinite(there.sum()) and np.isfinite(symmetric.sum()) and s[0] == 5 + me
+    assert np.isfinite(there.sum()) and np.isfinite(symmetric.sum()) and s[1] == 5 + me
     there[0] = symmetric[0] = s[0] = 1
     for call in (lambda: shmem.peer(r, 1 - me), lambda: shmem.peer(s, 1 - me)):
         with raises(shmem.NotInitialized, 'finalize'):
