@@ -17,7 +17,8 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/prctl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <ucontext.h>
 
 /* This thread is forking. Not reached through a function call or the heap, which may be missing. */
@@ -194,8 +195,17 @@ static void give_restorer(struct shmemi_kernel_action *action)
     action->restorer = (uintptr_t)shmemi_fork_trap_return;
 }
 
+/* valgrind would pass the dispatch on to the kernel, and have its own system calls dispatched. */
+static bool under_valgrind(void)
+{
+    const char *preload = getenv("LD_PRELOAD");
+    return preload && strstr(preload, "/vgpreload_");
+}
+
 static void catch_system_calls(struct shmemi_fork_trap *trap)
 {
+    if (under_valgrind())
+        return;
     trap->selector = BLOCK;
     shmemi_raw(SYS_prctl, DISPATCH_SET, DISPATCH_ON, (uintptr_t)shmemi_fork_trap_return,
                (uintptr_t)(shmemi_fork_trap_return_end - (const char *)(uintptr_t)shmemi_fork_trap_return),

@@ -19,7 +19,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -31,7 +30,8 @@
 /* Held across create's and destroy's last step and across fork, outside the engine's lock; protects `served`.
  */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-static struct shmemi_inplace *_Atomic served;
+static struct shmemi_inplace *served;  /* NULL: none */
+static struct shmemi_inplace *forking; /* the one that is locked for a fork */
 
 /* ---- what may run in the child before its memory is complete ---- */
 
@@ -145,22 +145,19 @@ static void make_plan(struct shmemi_inplace *engine)
 static void before(void)
 {
     pthread_mutex_lock(&gate);
-    struct shmemi_inplace *engine =
-        atomic_load_explicit(&served, memory_order_relaxed); /* ordered by the gate */
-    if (!engine)
+    forking = served && served->owner == getpid() ? served : NULL; /* a child may have been made without us */
+    if (!forking)
         return;
-    pthread_mutex_lock(&engine->lock);
-    make_plan(engine);
+    pthread_mutex_lock(&forking->lock);
+    make_plan(forking);
 }
 
 /* ---- after ---- */
 
 static void in_parent(void)
 {
-    struct shmemi_inplace *engine =
-        atomic_load_explicit(&served, memory_order_relaxed); /* ordered by the gate */
-    if (engine) {
-        struct shmemi_fork_plan *plan = &engine->plan;
+    if (forking) {
+        struct shmemi_fork_plan *plan = &forking->plan;
         if (plan->active) {
             shmemi_fork_trap_clear(&plan->trap);
             if (!plan->trap.parent_done)
@@ -168,7 +165,7 @@ static void in_parent(void)
             close(plan->done[0]);
             set_inherit(plan, MADV_DOFORK);
         }
-        pthread_mutex_unlock(&engine->lock);
+        pthread_mutex_unlock(&forking->lock);
     }
     pthread_mutex_unlock(&gate);
 }
@@ -189,17 +186,16 @@ static void leave_engine(struct shmemi_inplace *engine)
 
 static void in_child(void)
 {
-    struct shmemi_inplace *engine = atomic_load_explicit(&served, memory_order_relaxed); /* the only thread */
-    if (engine) {
-        struct shmemi_fork_plan *plan = &engine->plan;
+    if (forking) {
+        struct shmemi_fork_plan *plan = &forking->plan;
         if (plan->active) {
             shmemi_fork_trap_clear(&plan->trap);
             close(plan->done[0]);
             close(plan->done[1]);
         }
-        leave_engine(engine);
-        atomic_store_explicit(&served, NULL, memory_order_relaxed); /* the only thread */
+        leave_engine(forking);
     }
+    served = NULL;
     pthread_mutex_init(&gate, NULL);
 }
 
@@ -217,9 +213,9 @@ int shmemi_inplace_fork_serve(struct shmemi_inplace *engine)
     if (handlers_rc != 0)
         return shmemi_fail(-handlers_rc, "pthread_atfork");
     pthread_mutex_lock(&gate);
-    bool free = !atomic_load_explicit(&served, memory_order_relaxed); /* ordered by the gate */
+    bool free = !served || served->owner != getpid();
     if (free)
-        atomic_store_explicit(&served, engine, memory_order_relaxed);
+        served = engine;
     pthread_mutex_unlock(&gate);
     return free ? 0 : shmemi_fail(-EBUSY, "this process registers memory in place for another job already");
 }
@@ -227,7 +223,7 @@ int shmemi_inplace_fork_serve(struct shmemi_inplace *engine)
 void shmemi_inplace_fork_leave(struct shmemi_inplace *engine)
 {
     pthread_mutex_lock(&gate);
-    if (atomic_load_explicit(&served, memory_order_relaxed) == engine) /* ordered by the gate */
-        atomic_store_explicit(&served, NULL, memory_order_relaxed);
+    if (served == engine)
+        served = NULL;
     pthread_mutex_unlock(&gate);
 }

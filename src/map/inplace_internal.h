@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's parts, for the files inplace*.c alone.
 //
-//   inplace.c         the interface: create, register, deregister
+//   inplace.c         regions in and out
+//   inplace_engine.c  the engine's life, files and lock
 //   inplace_survey.c  what the memory is, and whether it may be moved
 //   inplace_move.c    runs of pages into the files and back
 //   inplace_fork.c    what a forked child gets
@@ -84,6 +85,17 @@ struct shmemi_run {
     int protection;
     bool anonymous; /* else a private mapping of a file, which no userfaultfd guards */
 };
+
+/* One call at a time. */
+struct shmemi_turn {
+    uint64_t signals; /* the kernel's mask */
+    int cancel;
+};
+
+/* Takes the lock. Until the end no signal handler runs on this thread, not even libc's own, and no
+   cancellation ends it half way: it must not run into pages that are away. -ECHILD in a forked child. */
+int shmemi_inplace_take_turn(struct shmemi_inplace *engine, struct shmemi_turn *turn);
+void shmemi_inplace_end_turn(struct shmemi_inplace *engine, const struct shmemi_turn *turn);
 
 /* Makes a memfd of the kind's size: its descriptor, or a negative errno with its text. */
 int shmemi_inplace_make_file(enum shmemi_page_kind kind);

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -34,8 +33,6 @@ uint64_t shmemi_inplace_offset(const struct shmemi_inplace *engine, uint64_t num
 
 static int allocate(int file, uint64_t offset, size_t bytes)
 {
-    /* A process that gets signals faster than this takes would never end it: the kernel undoes an interrupted
-       call. Ours are blocked, a fatal one may come. */
     while (fallocate(file, FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes) < 0)
         if (errno != EINTR)
             return shmemi_fail(-ENOMEM, "no memory for %zu bytes of registered memory: %s", bytes,
@@ -264,7 +261,7 @@ void shmemi_inplace_forget(struct shmemi_inplace *engine, uint64_t first, uint64
     }
 }
 
-/* A private mapping to copy to: the parked one, else a new one. Writable; 0 with the text if there is none.
+/* A private mapping to copy to, writable: the parked one, else a new one. 0 with the text if there is none.
  */
 static uintptr_t take_park(const struct shmemi_inplace *engine, const struct shmemi_window *w, bool parked)
 {
@@ -330,6 +327,20 @@ static int return_pages(struct shmemi_inplace *engine, uint64_t first, uint64_t 
     return result;
 }
 
+/* How far from page `first` one parked mapping reaches: the place of several cannot be taken in one step. */
+static uint64_t parked_until(struct shmemi_inplace *engine, uint64_t first, uint64_t last)
+{
+    const struct shmemi_page *page = shmemi_pages_at(&engine->pages, first);
+    struct shmemi_map map;
+    if (!(page->flags & SHMEMI_PAGE_PARKED) || last == first + 1)
+        return last;
+    uint64_t park = first * engine->page ^ engine->flip;
+    if (shmemi_maps_find(&engine->maps, park, &map) != 1 || map.start > park)
+        return first + 1;
+    uint64_t end = first + (map.end - park) / engine->page;
+    return end < last ? end : last;
+}
+
 /* The pages [first, last) are alike: those that are still mapped from our file go back, the others are
  * forgotten. */
 static int return_run(struct shmemi_inplace *engine, uint64_t first, uint64_t last)
@@ -348,11 +359,9 @@ static int return_run(struct shmemi_inplace *engine, uint64_t first, uint64_t la
         uint64_t stop = mapped || start <= first ? end : start;
         if (stop > last)
             stop = last;
-        if (mapped)
-            rc = return_pages(engine, first, stop, map.protection);
-        else
+        if (!mapped)
             shmemi_inplace_forget(engine, first, stop);
-        if (mapped && rc < 0)
+        else if ((rc = return_pages(engine, first, stop, map.protection)) < 0)
             result = rc;
         first = stop;
     }
@@ -372,6 +381,7 @@ int shmemi_inplace_give_back(struct shmemi_inplace *engine, uint64_t first, uint
         while (stop < last && stop < most && to_return(shmemi_pages_at(&engine->pages, stop)) &&
                alike(engine, first, stop))
             stop++;
+        stop = parked_until(engine, first, stop);
         int rc = return_run(engine, first, stop);
         if (rc < 0)
             result = rc;

@@ -39,7 +39,7 @@ bool shmemi_inplace_is_ours(const struct shmemi_inplace *engine, const struct sh
            map->offset % SHMEMI_EPOCH_STRIDE == map->start;
 }
 
-/* Refuses [low, high) because of a mapping in it. */
+/* Names the mapping, what it is, and the remedy. */
 static int refuse(int rc, const struct shmemi_map *map, const char *why)
 {
     return shmemi_fail(rc, "%#llx-%#llx%s%s %s; " REMEDY, (unsigned long long)map->start,
@@ -58,8 +58,7 @@ static bool overlap(uint64_t low, uint64_t high, uint64_t from, uint64_t to)
 static bool in_own_stack(const struct shmemi_map *map, uint64_t low, uint64_t high)
 {
     uint64_t here = (uintptr_t)__builtin_frame_address(0);
-    const uint64_t near =
-        16384; /* what this library's own calls may use, whatever stack this is (a coroutine's) */
+    const uint64_t near = 16384; /* for this library's own calls, whatever stack this is (a coroutine's) */
     if (overlap(low, high, here - near, here + near))
         return true;
     if (here < map->start || here >= map->end)
@@ -111,8 +110,7 @@ static bool in_other_stack(const struct shmemi_map *map, uint64_t low, uint64_t 
 static bool holds_control_block(const struct shmemi_inplace *engine, uint64_t low, uint64_t high)
 {
     uint64_t own = (uintptr_t)pthread_self(), main_thread = engine->main_thread;
-    const uint64_t below = 1024,
-                   above = 2560; /* glibc's struct pthread, seen from its start or its robust list */
+    const uint64_t below = 1024, above = 2560; /* glibc's struct pthread, from its start or its robust list */
     return overlap(low, high, own - below, own + above) ||
            (main_thread && overlap(low, high, main_thread - below, main_thread + above));
 }
@@ -131,36 +129,31 @@ static int check_stacks(const struct shmemi_inplace *engine, const struct shmemi
 
 /* ---- files ---- */
 
-/* Does "VmFlags:" of the mapping that starts there name one of the two-letter flags? */
-static bool has_flag(uint64_t start, const char *const flags[])
+/* The line "VmFlags: rd wr mr ..." of the mapping that starts there; empty if it is not to be had. */
+static void read_flags(uint64_t start, char *line, int size)
 {
     FILE *smaps = fopen("/proc/self/smaps", "re");
-    if (!smaps)
-        return false;
-    char line[512];
     bool inside = false, found = false;
-    while (fgets(line, sizeof line, smaps)) {
+    while (smaps && !found && fgets(line, size, smaps)) {
         unsigned long long from;
         char dash;
         if (sscanf(line, "%llx%c", &from, &dash) == 2 && dash == '-')
             inside = from == start;
-        else if (inside && !strncmp(line, "VmFlags:", 8)) {
-            for (; *flags && !found; flags++)
-                found = strstr(line, *flags) != NULL;
-            break;
-        }
+        found = inside && !strncmp(line, "VmFlags:", 8);
     }
-    fclose(smaps);
-    return found;
+    if (!found)
+        line[0] = '\0';
+    if (smaps)
+        fclose(smaps);
 }
 
 static int check_private_file(const struct shmemi_map *map)
 {
-    static const char *const device[] = {" io", " pf", NULL};
-    static const char *const huge[] = {" ht", NULL};
-    if (has_flag(map->start, huge))
+    char flags[512];
+    read_flags(map->start, flags, sizeof flags);
+    if (strstr(flags, " ht"))
         return refuse(-EINVAL, map, "is made of huge pages (hugetlbfs), which cannot be moved");
-    if (has_flag(map->start, device))
+    if (strstr(flags, " io") || strstr(flags, " pf"))
         return refuse(-EINVAL, map, "is device memory");
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 enum { PAGE = 4096, BAD = 1 };
@@ -268,6 +269,91 @@ static void system_and_posix_spawn_work(void **state)
     shmemi_inplace_destroy(engine);
 }
 
+static bool other_handler_on;
+static long other_handler_right;
+
+static void *do_nothing(void *argument)
+{
+    return argument;
+}
+
+/* Runs between our handler and the birth of the child, where system calls take a way of their own. */
+static void other_handler(void)
+{
+    if (!other_handler_on)
+        return;
+    int ends[2];
+    char letter = 0;
+    sigset_t set, old;
+    pthread_t thread;
+    long right = getpid() == getppid() ? 0 : 1;
+    right +=
+        pipe(ends) == 0 && write(ends[1], "x", 1) == 1 && read(ends[0], &letter, 1) == 1 && letter == 'x';
+    right += close(ends[0]) == 0 && close(ends[1]) == 0 && close(ends[1]) == -1 && errno == EBADF;
+    sigemptyset(&set);
+    sigaddset(&set, SIGSYS);
+    sigaddset(&set, SIGSEGV);
+    right += sigprocmask(SIG_BLOCK, &set, &old) == 0 && sigprocmask(SIG_SETMASK, &old, NULL) == 0;
+    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    right += page != MAP_FAILED && munmap(page, PAGE) == 0;
+    if (other_handler_right % 2)
+        right += pthread_create(&thread, NULL, do_nothing, NULL) == 0 && pthread_join(thread, NULL) == 0;
+    else
+        right += 1;
+    other_handler_right += right == 6;
+}
+
+static void other_fork_handlers_may_do_what_they_like(void **state)
+{
+    (void)state;
+    struct shmemi_inplace *engine = plain_engine();
+    char *memory = pages(PAGE, 1);
+    struct region region = put_in(engine, memory, 100);
+    other_handler_on = true;
+    for (int i = 0; i < 6; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            in_child(filled(memory, PAGE, 1), "bytes");
+            memset(memory, 2, PAGE);
+            _exit(0);
+        }
+        ends_well(child);
+        all_bytes(memory, PAGE, 1);
+    }
+    other_handler_on = false;
+    assert_int_equal(other_handler_right, 6);
+    take_out(engine, region, false);
+    munmap(memory, PAGE);
+    shmemi_inplace_destroy(engine);
+}
+
+static void a_fork_that_fails_changes_nothing(void **state)
+{
+    (void)state;
+    struct shmemi_inplace *engine = plain_engine();
+    char *memory = pages(PAGE, 1);
+    struct region region = put_in(engine, memory, 100);
+    struct rlimit old, none = {0, 0};
+    getrlimit(RLIMIT_NPROC, &old);
+    none.rlim_max = old.rlim_max;
+    size_t descriptors = count_descriptors();
+    if (geteuid() == 0 || setrlimit(RLIMIT_NPROC, &none) < 0)
+        skip(); /* root has no such limit */
+    assert_int_equal(fork(), -1);
+    assert_int_equal(errno, EAGAIN);
+    setrlimit(RLIMIT_NPROC, &old);
+    assert_int_equal(count_descriptors(), descriptors);
+    pid_t child = fork();
+    if (child == 0) {
+        in_child(filled(memory, PAGE, 1), "bytes");
+        _exit(0);
+    }
+    ends_well(child);
+    take_out(engine, region, false);
+    munmap(memory, PAGE);
+    shmemi_inplace_destroy(engine);
+}
+
 /* A second arena, whose head is written by the C library's fork in the child before any handler runs. */
 static void *block_beside_arena_head(void *slot)
 {
@@ -461,6 +547,7 @@ int main(int argc, char **argv)
     (void)argv;
     if (argc > 1)
         return alone();
+    pthread_atfork(other_handler, NULL, NULL); /* before the engine's, so that it runs after it */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_child_has_private_copies_of_mixed_pages),
         cmocka_unit_test(the_parent_writes_only_after_the_copy),
@@ -469,6 +556,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_child_of_a_child_works),
         cmocka_unit_test(fork_leaves_the_segv_action_and_descriptors_alone),
         cmocka_unit_test(system_and_posix_spawn_work),
+        cmocka_unit_test(other_fork_handlers_may_do_what_they_like),
+        cmocka_unit_test(a_fork_that_fails_changes_nothing),
         cmocka_unit_test(locks_of_the_heap_on_mixed_pages_stay_the_parents),
         cmocka_unit_test(fork_in_a_loop_while_threads_register_and_allocate),
         cmocka_unit_test(a_child_has_a_sound_heap_although_threads_allocate),

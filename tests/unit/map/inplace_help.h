@@ -145,6 +145,17 @@ static inline void *pages(size_t bytes, int value)
     return memory;
 }
 
+/* Are writers held back on this machine? */
+static inline bool guarded(struct shmemi_inplace *engine)
+{
+    void *page = pages(1, 0);
+    struct region region = put_in(engine, page, 1);
+    enum shmemi_guard guard = region.guard;
+    take_out(engine, region, false);
+    munmap(page, 1);
+    return guard != SHMEMI_GUARD_NONE;
+}
+
 static inline void all_bytes(const void *memory, size_t bytes, int value)
 {
     const unsigned char *at = memory;

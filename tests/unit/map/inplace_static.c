@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Static data that moved before main: still the same data, shared, and private in a forked child. The program's own
-// data are the ones that move, those of the test library and, in a static link, of libc among them.
+// Static data that moved before main: still the same data, shared, and private in a forked child. The
+// program's own data are the ones that move, those of the test library and, in a static link, of libc among
+// them.
 #include "inplace_help.h"
 
 #include <pthread.h>

@@ -51,24 +51,14 @@ static void stop(struct writer *writer)
     assert_true(writer->writes > 0);
 }
 
-/* With no guard on this machine there is nothing to test. */
-static bool unguarded(struct shmemi_inplace *engine)
-{
-    char *page = pages(PAGE, 0);
-    struct region region = put_in(engine, page, PAGE);
-    take_out(engine, region, false);
-    munmap(page, PAGE);
-    return region.guard == SHMEMI_GUARD_NONE;
-}
-
 enum { CYCLES = SANITIZED ? 1000 : 5000 };
 
 static void register_keeps_every_write_of_a_running_thread(void **state)
 {
     (void)state;
     struct shmemi_inplace *engine = plain_engine();
-    if (unguarded(engine))
-        skip();
+    if (!guarded(engine))
+        skip(); /* there is nothing to test */
     char *memory = pages(200 * PAGE, 0);
     struct writer writer;
     start(&writer, memory + 8, 3 * PAGE, WORDS);
@@ -85,8 +75,8 @@ static void neighbours_on_mixed_pages_lose_nothing(void **state)
 {
     (void)state;
     struct shmemi_inplace *engine = plain_engine();
-    if (unguarded(engine))
-        skip();
+    if (!guarded(engine))
+        skip(); /* there is nothing to test */
     char *memory = pages(4 * PAGE, 0);
     struct writer writer;
     start(&writer, memory + 8, 256, WORDS);
@@ -105,8 +95,8 @@ static void user_mode_guard_keeps_the_writes_of_threads(void **state)
 {
     (void)state;
     struct shmemi_inplace *engine = engine_with((struct shmemi_inplace_config){.user_mode_only = true});
-    if (unguarded(engine))
-        skip();
+    if (!guarded(engine))
+        skip(); /* there is nothing to test */
     char *memory = pages(40 * PAGE, 0);
     struct writer writer;
     start(&writer, memory + 8, PAGE / 2, WORDS);
@@ -245,8 +235,8 @@ static void several_threads_register_at_once(void **state)
 {
     (void)state;
     struct shmemi_inplace *engine = plain_engine();
-    if (unguarded(engine))
-        skip();
+    if (!guarded(engine))
+        skip(); /* there is nothing to test */
     char *shared = pages(50 * PAGE, 1);
     pthread_t thread[4];
     struct worker worker[4];
@@ -286,8 +276,8 @@ static void the_heap_works_while_its_pages_move(void **state)
 {
     (void)state;
     struct shmemi_inplace *engine = plain_engine();
-    if (unguarded(engine))
-        skip();
+    if (!guarded(engine))
+        skip(); /* there is nothing to test */
     _Atomic bool end = false;
     pthread_t thread[2];
     struct worker worker[2];
@@ -320,8 +310,8 @@ static void at_the_limit_of_mappings_register_fails_and_nothing_is_lost(void **s
         skip(); /* they map much themselves */
     enum { MOST = 70000, PAGES = 400 };
     struct shmemi_inplace *engine = plain_engine();
-    if (unguarded(engine))
-        skip();
+    if (!guarded(engine))
+        skip(); /* there is nothing to test */
     char *memory = pages(PAGES * PAGE, 1);
     char *filling =
         mmap(NULL, (size_t)MOST * 2 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -356,8 +346,8 @@ static void huge_pages_of_the_kernels_own_accord_move_too(void **state)
 {
     (void)state;
     struct shmemi_inplace *engine = plain_engine();
-    if (unguarded(engine))
-        skip();
+    if (!guarded(engine))
+        skip(); /* there is nothing to test */
     const size_t huge = 2 << 20;
     char *memory = mmap(NULL, 5 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char *aligned = (char *)(((uintptr_t)memory + huge - 1) & ~(huge - 1));
