@@ -228,3 +228,28 @@ def test_data_loader_with_fork():
         assert torch.equal(shmem.get(r, 1 - me), torch.arange(3000.0).reshape(1000, 3) + 1 - me)
         shmem.barrier()
     assert small.tensor.tolist() == [me] * 3 and 'torch' in sys.modules
+
+
+def test_torchrun(tmp_path):
+    """The launcher of torch, whose port belongs to torch's own store."""
+    import importlib.util
+
+    import pytest
+    from test_job import free_port
+    if importlib.util.find_spec('torch') is None:
+        pytest.skip('torch is not installed')
+    path = program(tmp_path, '''
+        import torch, torch.distributed as dist, shmem
+        dist.init_process_group('gloo')
+        shmem.init()
+        assert (shmem.my_pe(), shmem.n_pes()) == (dist.get_rank(), dist.get_world_size())
+        x = torch.full((1000,), shmem.my_pe() + 1.0)
+        y = x.clone()
+        assert torch.equal(shmem.all_reduce(x), (dist.all_reduce(y), y)[1]) and x[0] == 3
+        shmem.finalize()
+        dist.destroy_process_group()
+        print('joined', flush=True)
+    ''')
+    result = run([PYTHON, '-m', 'torch.distributed.run', '--nproc-per-node', '2', '--master-addr', '127.0.0.1',
+                  '--master-port', free_port(), path]).ok()
+    assert result.out.count('joined') == 2, result.text
