@@ -36,6 +36,7 @@ struct event_wait {
     struct shmemi_region *region;
     shmemx_region_t handle;
     int which;
+    bool offering; /* a put can be refused only to who offers */
     bool closing, refused;
 };
 
@@ -60,7 +61,7 @@ static bool event_done(void *argument)
         return true;
     w->closing = shmemi_handle_closing(w->handle);
     /* [refused] acquire pairs with the release in refuse(). */
-    w->refused = atomic_load_explicit(&shmemi_current->slots[r->owner].refused, memory_order_acquire) != 0;
+    w->refused = w->offering && atomic_load_explicit(&shmemi_current->slots[r->owner].refused, memory_order_acquire) != 0;
     return w->closing || w->refused;
 }
 
@@ -77,6 +78,11 @@ static bool withdrawn(void *argument)
     return atomic_compare_exchange_strong_explicit(&own->offer, &offer, 0, memory_order_acq_rel, memory_order_acquire);
 }
 
+static int deregistered(void)
+{
+    return shmemi_fail(-ENOENT, "region: it was deregistered during the wait");
+}
+
 static int finish(struct event_wait *w, struct shmemi_slot *own, int rc)
 {
     struct shmemi_await wait = {.done = withdrawn, .argument = own, .pe = -1, .deadline = SHMEMI_NO_DEADLINE};
@@ -88,9 +94,7 @@ static int finish(struct event_wait *w, struct shmemi_slot *own, int rc)
         return shmemi_fail(-EMSGSIZE, "a put ends at byte %llu of the waiting region, but it has %zu bytes",
                            (unsigned long long)bytes, w->region->size);
     }
-    if (rc == 0 && w->closing)
-        return shmemi_fail(-ENOENT, "region: it was deregistered during the wait");
-    return rc;
+    return rc == 0 && w->closing ? deregistered() : rc;
 }
 
 static int wait_offering(struct event_wait *w, int64_t deadline)
@@ -98,9 +102,12 @@ static int wait_offering(struct event_wait *w, int64_t deadline)
     const struct shmemi_job *job = shmemi_current;
     struct shmemi_slot *own = &job->slots[job->me];
     struct shmemi_await wait = {.done = event_done, .argument = w, .pe = -1, .deadline = deadline};
-    if (!(w->which & SHMEMX_EVENT_WRITE) || job->n == 1)
-        return shmemi_await(&wait);
+    if (!(w->which & SHMEMX_EVENT_WRITE) || job->n == 1) {
+        int ended = shmemi_await(&wait);
+        return ended == 0 && w->closing ? deregistered() : ended;
+    }
     pthread_mutex_lock(&job->parts->regions->waiting);
+    w->offering = true;
     atomic_store_explicit(&own->refused, 0, memory_order_relaxed); /* nothing is offered yet */
     atomic_store_explicit(&own->offer, w->region->number + 1, memory_order_seq_cst); /* [offer] */
     ring(own);

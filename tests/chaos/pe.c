@@ -229,9 +229,8 @@ static int run(int argc, char **argv)
         usleep((useconds_t)atoi(with));
         start();
         printf("joined %d\n", me);
-        shmem_barrier_all();
         for (;;)
-            pause();
+            shmem_barrier_all();
     } else if (!strcmp(what, "heap")) {
         start();
         void *block = shmem_malloc((size_t)atol(with));
