@@ -111,10 +111,11 @@ static bool is_short(const struct transfer *t)
 
 static PyObject *transferred(const char *fn, struct transfer *t, int rc)
 {
-    ext_memory_release(&t->here);
     if (rc < 0)
         forget_stale(&t->there, rc);
-    return ext_answer(fn, rc);
+    PyObject *answer = ext_answer(fn, rc);
+    ext_memory_release(&t->here); /* may run code that calls, so the text was taken first */
+    return answer;
 }
 
 /* (fn, region, pe or None, offset, source, source's offset, size or None, timeout) */
@@ -185,12 +186,12 @@ static PyObject *access_put_to_waiting(PyObject *module, PyObject *const *args, 
         take_size(fn, args[5], &here, here_offset, &size) && check_here(fn, &here, here_offset, size);
     if (right)
         EXT_CALL(rc, shmemx_put_to_waiting(pe, offset, here.address + here_offset, size, timeout));
+    PyObject *answer = right ? ext_answer(fn, rc) : NULL;
     ext_memory_release(&here);
-    return right ? ext_answer(fn, rc) : NULL;
+    return answer;
 }
 
-/* --- waiting
- * ------------------------------------------------------------------------------------------------------- */
+/* --- waiting ------------------------------------------------------------------------------------------ */
 
 /* (fn, region, SHMEMX_EVENT_ bits, timeout) */
 static PyObject *access_wait_event(PyObject *module, PyObject *const *args, Py_ssize_t n)
@@ -226,8 +227,7 @@ static PyObject *access_wait_value(PyObject *module, PyObject *const *args, Py_s
     return ext_answer(fn, rc);
 }
 
-/* --- atomics
- * ------------------------------------------------------------------------------------------------------- */
+/* --- atomics ------------------------------------------------------------------------------------------ */
 
 /* (fn, region, pe or None, operation, offset, value, expected, whether to return the old one, timeout) */
 static PyObject *access_atomic(PyObject *module, PyObject *const *args, Py_ssize_t n)
@@ -264,8 +264,7 @@ static PyObject *access_atomic(PyObject *module, PyObject *const *args, Py_ssize
     return args[7] == Py_True ? ext_value_to(type, &old) : Py_NewRef(Py_None);
 }
 
-/* --- ordering
- * ------------------------------------------------------------------------------------------------------ */
+/* --- ordering ----------------------------------------------------------------------------------------- */
 
 static PyObject *plain_call(const char *fn, int (*call)(void))
 {

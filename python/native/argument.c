@@ -99,8 +99,7 @@ bool ext_timeout(const char *fn, PyObject *object, double otherwise, double *out
     return true;
 }
 
-/* --- memory
- * -------------------------------------------------------------------------------------------------------- */
+/* --- memory ------------------------------------------------------------------------------------------- */
 
 static bool from_pair(const char *fn, const char *argument, PyObject *pair, struct ext_memory *out)
 {
@@ -169,8 +168,7 @@ bool ext_inside(const char *fn, const char *prefix, size_t offset, size_t size, 
     return false;
 }
 
-/* --- elements
- * ------------------------------------------------------------------------------------------------------ */
+/* --- elements ----------------------------------------------------------------------------------------- */
 
 const char *const ext_type_names[] = {
     [SHMEMX_INT8] = "int8",

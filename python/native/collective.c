@@ -13,8 +13,9 @@ static PyObject *collective_all_reduce(PyObject *module, PyObject *const *args, 
         !ext_int(fn, "op", args[4], &operation) || !ext_memory_get(fn, "x", args[1], true, &memory))
         return NULL;
     EXT_CALL(rc, shmemx_all_reduce(memory.address, count, (shmemx_type_t)type, (shmemx_op_t)operation));
+    PyObject *answer = ext_answer(fn, rc);
     ext_memory_release(&memory);
-    return ext_answer(fn, rc);
+    return answer;
 }
 
 /* (fn, memory, root) */
@@ -27,8 +28,9 @@ static PyObject *collective_broadcast(PyObject *module, PyObject *const *args, P
         !ext_memory_get(fn, "x", args[1], true, &memory))
         return NULL;
     EXT_CALL(rc, shmemx_broadcast(memory.address, memory.size, root));
+    PyObject *answer = ext_answer(fn, rc);
     ext_memory_release(&memory);
-    return ext_answer(fn, rc);
+    return answer;
 }
 
 /* (fn, destination, source) */
@@ -54,9 +56,10 @@ static PyObject *collective_all_gather(PyObject *module, PyObject *const *args, 
     else
         ext_fail(fn, EXT_VALUE, "out has %zu bytes, but must have the %zu of x for each of the %d PEs",
                  dest.size, source.size, ext_state.n);
+    PyObject *answer = fits ? ext_answer(fn, rc) : NULL;
     ext_memory_release(&source);
     ext_memory_release(&dest);
-    return fits ? ext_answer(fn, rc) : NULL;
+    return answer;
 }
 
 #define FAST(name, function)                                                                                 \

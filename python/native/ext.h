@@ -14,8 +14,7 @@
 
 #include "shmemx.h"
 
-/* --- state.c: the job as this process knows it
- * -------------------------------------------------------------------- */
+/* --- state.c: the job as this process knows it -------------------------------------------------------- */
 
 /* All of it is guarded by the GIL, except that a forked child resets it before it runs. */
 struct ext_state {
@@ -52,8 +51,10 @@ bool ext_may_call(const char *fn);
 #define EXT_CALL(rc, call)                                                                                   \
     do {                                                                                                     \
         ext_state.in_flight++;                                                                               \
-        Py_BEGIN_ALLOW_THREADS rc = (call);                                                                  \
-        Py_END_ALLOW_THREADS ext_state.in_flight--;                                                          \
+        PyThreadState *ext_saved_ = PyEval_SaveThread();                                                     \
+        rc = (call);                                                                                         \
+        PyEval_RestoreThread(ext_saved_);                                                                    \
+        ext_state.in_flight--;                                                                               \
     } while (0)
 
 /* Copies below this many bytes take less time than letting go of the GIL and getting it back. */
@@ -62,8 +63,7 @@ enum { EXT_SMALL = 16384 };
 extern PyMethodDef ext_state_methods[];
 int ext_state_init(PyObject *module);
 
-/* --- argument.c: numbers and memory
- * ------------------------------------------------------------------------------- */
+/* --- argument.c: numbers and memory ------------------------------------------------------------------- */
 
 /* For the private functions, which the package calls with a fixed number of arguments. Evaluates to the
    first, the name of the function that the user called. */
@@ -114,8 +114,7 @@ bool ext_value_from(const char *fn, const char *argument, PyObject *object, shme
                     union ext_value *out);
 PyObject *ext_value_to(shmemx_type_t type, const union ext_value *value);
 
-/* --- region.c
- * ------------------------------------------------------------------------------------------------------ */
+/* --- region.c ----------------------------------------------------------------------------------------- */
 
 enum ext_source {
     EXT_OWN,       /* registered by this process */
@@ -152,8 +151,7 @@ const char *ext_region_label(const struct ext_region *region, char *buffer, size
 
 int ext_region_init(PyObject *module);
 
-/* --- access.c, collective.c
- * ---------------------------------------------------------------------------------------- */
+/* --- access.c, collective.c --------------------------------------------------------------------------- */
 
 extern PyMethodDef ext_access_methods[], ext_collective_methods[];
 

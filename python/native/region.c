@@ -23,9 +23,7 @@ const char *ext_region_label(const struct ext_region *region, char *buffer, size
     return buffer;
 }
 
-/* --- use
- * -----------------------------------------------------------------------------------------------------------
- */
+/* --- use ---------------------------------------------------------------------------------------------- */
 
 static bool stale(const char *fn, const char *argument, const struct ext_region *region)
 {
@@ -94,8 +92,7 @@ shmemx_region_t ext_reach(const char *fn, struct ext_region *region, int pe, dou
     return ask_for_peers(fn, region, pe, timeout);
 }
 
-/* --- making
- * -------------------------------------------------------------------------------------------------------- */
+/* --- making ------------------------------------------------------------------------------------------- */
 
 static struct ext_region *new_region(PyObject *cls, enum ext_source source, PyObject *kept)
 {
@@ -129,8 +126,9 @@ static PyObject *opened(const char *fn, struct ext_region *region)
 
 static PyObject *dropped(const char *fn, struct ext_region *region, int rc)
 {
+    ext_fail_rc(fn, rc);
     Py_DECREF(region);
-    return rc < 0 ? ext_fail_rc(fn, rc) : NULL;
+    return NULL;
 }
 
 /* (fn, cls, memory, kept, access, name or None, move, type) */
@@ -153,10 +151,9 @@ static PyObject *region_register(PyObject *module, PyObject *const *args, Py_ssi
     int rc = -ENOMEM;
     if (region)
         EXT_CALL(rc, shmemx_register(memory.address, memory.size, &attr, &region->handle));
+    PyObject *made = !region ? NULL : rc < 0 ? dropped(fn, region, rc) : opened(fn, region);
     ext_memory_release(&memory);
-    if (!region)
-        return NULL;
-    return rc < 0 ? dropped(fn, region, rc) : opened(fn, region);
+    return made;
 }
 
 /* (fn, cls, pe, name or None, number, timeout) */
@@ -201,8 +198,7 @@ static PyObject *region_symmetric(PyObject *module, PyObject *const *args, Py_ss
     return made;
 }
 
-/* --- ending
- * -------------------------------------------------------------------------------------------------------- */
+/* --- ending ------------------------------------------------------------------------------------------- */
 
 static int end_handle(struct ext_region *region)
 {
@@ -281,8 +277,7 @@ static void region_dealloc(PyObject *self)
     type->tp_free(self);
 }
 
-/* --- what it says of itself
- * ---------------------------------------------------------------------------------------- */
+/* --- what it says of itself --------------------------------------------------------------------------- */
 
 static PyObject *get_name(PyObject *self, void *unused)
 {
@@ -345,9 +340,7 @@ PyTypeObject ext_region_type = {
     .tp_members = region_members,
 };
 
-/* --- views
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- views -------------------------------------------------------------------------------------------- */
 
 struct view {
     PyObject_HEAD struct ext_region *region; /* whose mapping it holds */
@@ -431,8 +424,7 @@ static PyObject *region_view(PyObject *module, PyObject *const *args, Py_ssize_t
     return (PyObject *)view;
 }
 
-/* --- the symmetric heap
- * -------------------------------------------------------------------------------------------- */
+/* --- the symmetric heap ------------------------------------------------------------------------------- */
 
 struct block {
     PyObject_HEAD void *address;
@@ -545,8 +537,7 @@ static PyObject *heap_info(PyObject *module, PyObject *none)
                          (Py_ssize_t)info.largest_free, (Py_ssize_t)info.high_water, (Py_ssize_t)info.blocks);
 }
 
-/* --- together
- * ------------------------------------------------------------------------------------------------------ */
+/* --- together ----------------------------------------------------------------------------------------- */
 
 #define FAST(name, function)                                                                                 \
     {                                                                                                        \

@@ -12,8 +12,7 @@ struct ext_state ext_state;
 
 static PyObject *make_error; /* (function's name, errno or kind, text) -> exception */
 
-/* --- errors
- * -------------------------------------------------------------------------------------------------------- */
+/* --- errors ------------------------------------------------------------------------------------------- */
 
 static PyObject *raise(const char *fn, PyObject *code, const char *text)
 {
@@ -80,8 +79,7 @@ bool ext_may_call(const char *fn)
     return false;
 }
 
-/* --- signals
- * ------------------------------------------------------------------------------------------------------- */
+/* --- signals ------------------------------------------------------------------------------------------ */
 
 static bool interpreter_ends(void)
 {
@@ -103,8 +101,7 @@ static int interrupted(void)
     return raised;
 }
 
-/* --- the job
- * ------------------------------------------------------------------------------------------------------- */
+/* --- the job ------------------------------------------------------------------------------------------ */
 
 /* In a forked child nothing of the job is left, and the threads that were in calls are not there. */
 static void in_child(void)

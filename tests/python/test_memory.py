@@ -85,4 +85,4 @@ def test_in_a_small_cgroup(small_group, tmp_path):
     result = run(['shmemrun', '-n', '2', PYTHON, path], preexec_fn=enter).ok()
     assert result.out.count('OutOfMemory shmem.zeros: ') == 2 and result.out.count('done') == 2, result.text
     assert result.out.count(' blocks shmem.zeros: ') == 2, result.text
-    assert result.out.count('limit of the memory cgroup') == 2, result.text
+    assert 'limit of the memory cgroup' in result.out, result.text
