@@ -92,8 +92,10 @@ class Result:
 
 
 def environment(**changes):
+    foreign = {'RANK', 'WORLD_SIZE', 'MASTER_ADDR', 'MASTER_PORT',
+               'PYTHONUNBUFFERED'}  # with it, lines of several PEs mix
     result = {name: value for name, value in os.environ.items()
-              if not name.startswith(('SHMEM_', 'SMA_')) and name not in ('RANK', 'WORLD_SIZE', 'MASTER_ADDR', 'MASTER_PORT')}
+              if not name.startswith(('SHMEM_', 'SMA_')) and name not in foreign}
     result.update(SHMEM_TEST_MARK=MARK, PYTHONFAULTHANDLER='1', PYTHONDONTWRITEBYTECODE='1', OMP_NUM_THREADS='1')
     result.update({name: value for name, value in changes.items() if value is not None})
     return result
