@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "region.h"
 
-enum { INDEX_BITS = 24, CHUNK = 4096, CHUNKS = (1 << INDEX_BITS) / CHUNK };
+enum { INDEX_BITS = 24, CHUNK = 4096, CHUNKS = (1 << INDEX_BITS) / CHUNK, TAKE_SOON = 1000000000 /* ns */ };
 
 /* `state`: generation << 32 | closing << 31 | holders. Changed by compare-and-swap or addition only. */
 #define CLOSING ((uint64_t)1 << 31)
@@ -30,15 +30,20 @@ struct shmemi_handles {
     uint32_t first_generation;
 };
 
-int shmemi_handles_create(struct shmemi_handles **out)
+int shmemi_handles_get(struct shmemi_handles **out)
 {
-    struct shmemi_handles *h = calloc(1, sizeof *h);
-    if (!h)
-        return shmemi_fail(-ENOMEM, "no memory for region handles");
-    pthread_mutex_init(&h->lock, NULL);
-    h->first_generation = (uint32_t)(shmemi_now() >> 10); /* handles of an earlier job of this process mean nothing here */
-    *out = h;
-    return 0;
+    /* One table for all jobs of the process, one after the other: generations go on, so handles of an earlier job mean
+       nothing in a later one, and a thread that still looks one up finds the table. */
+    static struct shmemi_handles *table;
+    static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&making);
+    if (!table && (table = calloc(1, sizeof *table))) {
+        pthread_mutex_init(&table->lock, NULL);
+        table->first_generation = (uint32_t)(shmemi_now() >> 10); /* numbers that no mistake hits by chance */
+    }
+    *out = table;
+    pthread_mutex_unlock(&making);
+    return *out ? 0 : shmemi_fail(-ENOMEM, "no memory for region handles");
 }
 
 static struct place *place_at(const struct shmemi_handles *h, uint32_t index)
@@ -118,7 +123,26 @@ void shmemi_handle_drop(shmemx_region_t handle)
     atomic_fetch_sub_explicit(&find(handle, &generation)->state, 1, memory_order_release);
 }
 
-struct shmemi_region *shmemi_handle_take(shmemx_region_t handle)
+/* With the place marked as closing: waits until nobody holds it, then frees it. NULL when somebody still does at the
+   deadline: the place is then lost. */
+static struct shmemi_region *empty(struct shmemi_handles *h, struct place *p, uint32_t index, int64_t deadline)
+{
+    /* [held] acquire pairs with the release in shmemi_handle_drop(). */
+    while (atomic_load_explicit(&p->state, memory_order_acquire) & HOLDERS) {
+        if (shmemi_now() >= deadline)
+            return NULL;
+        sched_yield();
+    }
+    struct shmemi_region *region = p->region;
+    pthread_mutex_lock(&h->lock);
+    p->region = NULL;
+    p->next_free = h->free;
+    h->free = index + 1;
+    pthread_mutex_unlock(&h->lock);
+    return region;
+}
+
+static struct shmemi_region *take(shmemx_region_t handle, int64_t deadline)
 {
     uint64_t generation;
     struct place *p = find(handle, &generation);
@@ -129,17 +153,31 @@ struct shmemi_region *shmemi_handle_take(shmemx_region_t handle)
         if (state >> 32 != generation || state & CLOSING)
             return NULL;
     while (!atomic_compare_exchange_weak_explicit(&p->state, &state, state | CLOSING, memory_order_acq_rel, memory_order_relaxed));
-    /* [held] acquire pairs with the release in shmemi_handle_drop(). */
-    while (atomic_load_explicit(&p->state, memory_order_acquire) & HOLDERS)
-        sched_yield();
-    struct shmemi_handles *h = shmemi_current->parts->regions->handles;
-    struct shmemi_region *region = p->region;
-    pthread_mutex_lock(&h->lock);
-    p->region = NULL;
-    p->next_free = h->free;
-    h->free = (uint32_t)((uintptr_t)handle & ((1u << INDEX_BITS) - 1));
-    pthread_mutex_unlock(&h->lock);
-    return region;
+    return empty(shmemi_current->parts->regions->handles, p, (uint32_t)((uintptr_t)handle & ((1u << INDEX_BITS) - 1)) - 1, deadline);
+}
+
+struct shmemi_region *shmemi_handle_take(shmemx_region_t handle)
+{
+    return take(handle, SHMEMI_NO_DEADLINE);
+}
+
+struct shmemi_region *shmemi_handle_take_soon(shmemx_region_t handle)
+{
+    return take(handle, shmemi_now() + TAKE_SOON);
+}
+
+void shmemi_handles_end(struct shmemi_handles *h, void (*forget)(struct shmemi_region *region))
+{
+    for (uint32_t index = 0; index < h->places; index++) {
+        struct place *p = place_at(h, index);
+        uint64_t state = atomic_load_explicit(&p->state, memory_order_relaxed); /* checked by the exchange */
+        while (!(state & CLOSING) &&
+               !atomic_compare_exchange_weak_explicit(&p->state, &state, state | CLOSING, memory_order_acq_rel, memory_order_relaxed))
+            ;
+        struct shmemi_region *region = state & CLOSING ? NULL : empty(h, p, index, shmemi_now() + TAKE_SOON);
+        if (region)
+            forget(region);
+    }
 }
 
 bool shmemi_handle_closing(shmemx_region_t handle)

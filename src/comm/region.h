@@ -60,7 +60,10 @@ struct shmemi_region_entry *shmemi_region_entry(int pe, uint64_t number);
 
 /* --- handles (handles.c) ----------------------------------------------------------------------------------------- */
 
-int shmemi_handles_create(struct shmemi_handles **out);
+/* The process's table of handles, made at the first use. */
+int shmemi_handles_get(struct shmemi_handles **out);
+/* At the end of a job: all handles that are left mean nothing from now on; forget() is called for the region of each. */
+void shmemi_handles_end(struct shmemi_handles *handles, void (*forget)(struct shmemi_region *region));
 /* Makes a handle that stands for the region. */
 int shmemi_handle_new(struct shmemi_region *region, shmemx_region_t *out);
 /* The region, held until shmemi_handle_drop(); -EINVAL "... is no region handle (or it was closed)", -EPERM without job. */
@@ -68,6 +71,8 @@ int shmemi_handle_hold(shmemx_region_t handle, struct shmemi_region **out);
 void shmemi_handle_drop(shmemx_region_t handle);
 /* Makes the handle invalid, waits until nobody holds the region, and returns it: for one caller only; NULL for others. */
 struct shmemi_region *shmemi_handle_take(shmemx_region_t handle);
+/* The same, but NULL when somebody holds it for another second. */
+struct shmemi_region *shmemi_handle_take_soon(shmemx_region_t handle);
 /* Whether the handle was taken while the caller holds the region: long waits end then. */
 bool shmemi_handle_closing(shmemx_region_t handle);
 

@@ -42,18 +42,24 @@ static void end_one(struct shmemi_regions *all, struct shmemi_region *r);
 
 /* At the end of the job. Memory that was moved becomes private again; views of peers' memory stay as they are, because
    arrays may still lie in them. */
+static void forget(struct shmemi_region *r)
+{
+    free(r->at);
+    free(r);
+}
+
 static void end_regions(struct shmemi_job *job)
 {
     struct shmemi_regions *all = job->parts->regions;
     while (all->own) {
         struct shmemi_region *r = all->own;
         unlink_own(all, r);
-        end_one(all, r);
+        if (shmemi_handle_take_soon(r->self)) /* else a thread hangs in a call with it, and it stays as it is */
+            end_one(all, r);
     }
+    shmemi_handles_end(all->handles, forget);
     shmemi_peer_files_close(all->files, job->n);
     job->parts->regions = NULL;
-    /* The handle table is not freed: a stale handle is looked up in the next job's table, but a thread may be in this
-       one just now. The rest goes. */
     free(all);
 }
 
@@ -82,7 +88,7 @@ static int make_regions(struct shmemi_job_parts *parts)
     struct shmemi_regions *all = calloc(1, sizeof *all);
     if (!all)
         return shmemi_fail(-ENOMEM, "no memory for regions");
-    int rc = shmemi_handles_create(&all->handles);
+    int rc = shmemi_handles_get(&all->handles);
     if (rc == 0)
         rc = shmemi_peer_files_create(shmemi_current->n, &all->files);
     if (rc < 0) {

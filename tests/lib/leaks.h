@@ -11,6 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Whether a sanitizer is in this program, whose own mappings come and go. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LEAKS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define LEAKS_SANITIZED 1
+#endif
+#endif
+#ifndef LEAKS_SANITIZED
+#define LEAKS_SANITIZED 0
+#endif
+
 enum { LEAKS_TEXT = 65536 };
 static char leaks_before[LEAKS_TEXT];
 
@@ -63,7 +75,7 @@ static inline void leaks_mappings(char *out)
         char mode[8];
         if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) != 3)
             continue;
-        large += mode[0] == '-' && to - from >= 1ul << 30;
+        large += !LEAKS_SANITIZED && mode[0] == '-' && to - from >= 1ul << 30;
         if (strstr(line, "/memfd:") || strstr(line, "/dev/shm/")) {
             snprintf(shown, sizeof shown, "mapping %.250s\n", strchr(line, ' '));
             leaks_add(out, shown);

@@ -79,6 +79,8 @@ def compiled_apart():
 
 
 def entirely_static():
+    if SANITIZER != 'none':
+        raise Skip('a sanitizer cannot be linked statically')
     if not (prefix / 'lib/libshmem.a').exists():
         raise Skip('no static library is built')
     works(compiled('static', here / 'statics.c', '-O2', '-static'))
