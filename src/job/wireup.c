@@ -241,7 +241,8 @@ static void refuse_the_rest(const struct hub *hub, int listener, int rc)
     int64_t until = shmemi_now() + 500000000, left;
     char why[1024];
     snprintf(why, sizeof why, "%s", shmemi_last_error());
-    for (int told = hub->come; told < hub->identity->n && (left = until - shmemi_now()) > 0;) {
+    int told = hub->come + (rc != -EPIPE); /* the one whose hello was wrong has been told already */
+    while (told < hub->identity->n && (left = until - shmemi_now()) > 0) {
         struct pollfd on = {.fd = listener, .events = POLLIN};
         struct shmemi_message m;
         unsigned none;
