@@ -96,7 +96,7 @@ def test_one_sided_operations():
     shmem.finalize()
 
 
-@on_pes(1, 3, bare=True)
+@on_pes(2, bare=True)
 def test_atomic_operations():
     """The listing of core concept 3. Repairs: a barrier before the counter is read."""
     need_torch()
@@ -196,7 +196,7 @@ def test_example_2_get():
     shmem.finalize()
 
 
-@on_pes(1, 2, 4, bare=True)
+@on_pes(1, 3, bare=True)
 def test_example_3_counter():
     """Example 3. Repairs: the get reads the counter's region, and puts it into `result`."""
     need_torch()
