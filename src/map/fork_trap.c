@@ -204,7 +204,7 @@ static bool under_valgrind(void)
 
 static void catch_system_calls(struct shmemi_fork_trap *trap)
 {
-    if (under_valgrind())
+    if (trap->without_dispatch || under_valgrind())
         return;
     trap->selector = BLOCK;
     shmemi_raw(SYS_prctl, DISPATCH_SET, DISPATCH_ON, (uintptr_t)shmemi_fork_trap_return,

@@ -25,7 +25,8 @@ struct shmemi_fork_trap {
     /* Runs in the parent behind the system call, while the C library still holds its locks, if this kernel
        lets us; bare. Else `parent_done` stays false. */
     void (*in_parent)(struct shmemi_fork_trap *trap);
-    int32_t parent; /* process id */
+    bool without_dispatch; /* do not try the second one */
+    int32_t parent;        /* process id */
     bool child_done, parent_done;
     volatile char selector; /* the kernel reads it at each system call of the forking thread */
     struct shmemi_kernel_action old_segv, old_sys;

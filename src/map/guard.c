@@ -38,7 +38,8 @@ static bool can_leave_empty(void)
     void *from = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (from == MAP_FAILED)
         return false;
-    void *to = mremap(from, page, page, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL); /* the fifth argument is read */
+    void *to =
+        mremap(from, page, page, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL); /* the fifth argument is read */
     if (to != MAP_FAILED)
         munmap(to, page);
     munmap(from, page);

@@ -67,6 +67,7 @@ struct shmemi_inplace_config {
     /* for tests */
     bool without_userfaultfd;
     bool user_mode_only;
+    bool without_dispatch;  /* fork as where there is no syscall user dispatch */
     bool without_map_query; /* read /proc/self/maps as text, as before Linux 6.11 */
 };
 

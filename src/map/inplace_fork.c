@@ -138,6 +138,7 @@ static void make_plan(struct shmemi_inplace *engine)
     plan->active = true;
     plan->trap.in_child = copy_all;
     plan->trap.in_parent = wait_for_child;
+    plan->trap.without_dispatch = engine->config.without_dispatch;
     set_inherit(plan, MADV_DONTFORK);
     shmemi_fork_trap_set(&plan->trap);
 }

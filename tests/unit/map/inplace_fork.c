@@ -10,6 +10,14 @@
 
 enum { PAGE = 4096, BAD = 1 };
 
+/* Most tests run twice: with the trap around the system call, and with the page fault alone. */
+static bool without_dispatch;
+
+static struct shmemi_inplace *forking_engine(void)
+{
+    return engine_with((struct shmemi_inplace_config){.without_dispatch = without_dispatch});
+}
+
 /* In a child: leaves with a line that says what is wrong. */
 static void in_child(bool right, const char *what)
 {
@@ -40,7 +48,7 @@ static bool filled(const void *memory, size_t bytes, int value)
 static void a_child_has_private_copies_of_mixed_pages(void **state)
 {
     (void)state;
-    struct shmemi_inplace *engine = plain_engine();
+    struct shmemi_inplace *engine = forking_engine();
     char *memory = pages(40 * PAGE, 1);
     struct region region = put_in(engine, memory + 10, 100);
     struct region big = put_in(engine, memory + 4 * PAGE, 34 * PAGE);
@@ -70,7 +78,7 @@ static void a_child_has_private_copies_of_mixed_pages(void **state)
 static void the_parent_writes_only_after_the_copy(void **state)
 {
     (void)state;
-    struct shmemi_inplace *engine = plain_engine();
+    struct shmemi_inplace *engine = forking_engine();
     char *memory = pages(2000 * PAGE, 1);
     struct region region[100];
     for (int i = 0; i < 100; i++)
@@ -96,7 +104,7 @@ static void the_parent_writes_only_after_the_copy(void **state)
 static void a_child_may_free_and_scribble_on_its_heap(void **state)
 {
     (void)state;
-    struct shmemi_inplace *engine = plain_engine();
+    struct shmemi_inplace *engine = forking_engine();
     enum { BLOCKS = 500 };
     static char *block[BLOCKS];
     static struct region region[BLOCKS];
@@ -141,7 +149,7 @@ static void a_child_may_free_and_scribble_on_its_heap(void **state)
 static void job_operations_fail_in_a_child_and_change_nothing(void **state)
 {
     (void)state;
-    struct shmemi_inplace *engine = plain_engine();
+    struct shmemi_inplace *engine = forking_engine();
     char *memory = pages(40 * PAGE, 1);
     struct region region = put_in(engine, memory, 40 * PAGE);
     size_t descriptors = count_descriptors();
@@ -185,7 +193,7 @@ static void job_operations_fail_in_a_child_and_change_nothing(void **state)
 static void a_child_of_a_child_works(void **state)
 {
     (void)state;
-    struct shmemi_inplace *engine = plain_engine();
+    struct shmemi_inplace *engine = forking_engine();
     char *memory = pages(40 * PAGE, 1);
     struct region region = put_in(engine, memory, 40 * PAGE);
     pid_t child = fork();
@@ -213,7 +221,7 @@ static void a_child_of_a_child_works(void **state)
 static void fork_leaves_the_segv_action_and_descriptors_alone(void **state)
 {
     (void)state;
-    struct shmemi_inplace *engine = plain_engine();
+    struct shmemi_inplace *engine = forking_engine();
     char *memory = pages(PAGE, 1);
     struct region region = put_in(engine, memory, 10);
     struct sigaction before, after;
@@ -249,7 +257,7 @@ static void fork_leaves_the_segv_action_and_descriptors_alone(void **state)
 static void system_and_posix_spawn_work(void **state)
 {
     (void)state;
-    struct shmemi_inplace *engine = plain_engine();
+    struct shmemi_inplace *engine = forking_engine();
     char *memory = malloc(1000);
     memset(memory, 1, 1000);
     struct region region = put_in(engine, memory, 1000);
@@ -306,10 +314,11 @@ static void other_handler(void)
 static void other_fork_handlers_may_do_what_they_like(void **state)
 {
     (void)state;
-    struct shmemi_inplace *engine = plain_engine();
+    struct shmemi_inplace *engine = forking_engine();
     char *memory = pages(PAGE, 1);
     struct region region = put_in(engine, memory, 100);
     other_handler_on = true;
+    other_handler_right = 0;
     for (int i = 0; i < 6; i++) {
         pid_t child = fork();
         if (child == 0) {
@@ -327,18 +336,20 @@ static void other_fork_handlers_may_do_what_they_like(void **state)
     shmemi_inplace_destroy(engine);
 }
 
-static void a_fork_that_fails_changes_nothing(void **state)
+/* In a program of its own: see a_fork_that_fails_changes_nothing. */
+static void fork_beyond_the_limit(void **state)
 {
     (void)state;
-    struct shmemi_inplace *engine = plain_engine();
+    struct shmemi_inplace *engine = forking_engine();
     char *memory = pages(PAGE, 1);
     struct region region = put_in(engine, memory, 100);
     struct rlimit old, none = {0, 0};
     getrlimit(RLIMIT_NPROC, &old);
     none.rlim_max = old.rlim_max;
     size_t descriptors = count_descriptors();
-    if (geteuid() == 0 || setrlimit(RLIMIT_NPROC, &none) < 0)
-        skip(); /* root has no such limit */
+    if (geteuid() == 0)
+        assert_int_equal(setuid(65534), 0); /* the limit is not for root */
+    assert_int_equal(setrlimit(RLIMIT_NPROC, &none), 0);
     assert_int_equal(fork(), -1);
     assert_int_equal(errno, EAGAIN);
     setrlimit(RLIMIT_NPROC, &old);
@@ -352,6 +363,26 @@ static void a_fork_that_fails_changes_nothing(void **state)
     take_out(engine, region, false);
     munmap(memory, PAGE);
     shmemi_inplace_destroy(engine);
+}
+
+/* Runs one test in a program of its own. */
+static void run_alone(const char *test, const char *setting)
+{
+    char program[4096] = "", *name = strdup(test), *variable = strdup(setting);
+    assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+    char *const arguments[] = {program, name, without_dispatch ? program : NULL, NULL}, *const environment[] =
+                                                                                            {variable, NULL};
+    pid_t child;
+    assert_int_equal(posix_spawn(&child, program, NULL, NULL, arguments, environment), 0);
+    ends_well(child);
+    free(name);
+    free(variable);
+}
+
+static void a_fork_that_fails_changes_nothing(void **state)
+{
+    (void)state;
+    run_alone("limit", "");
 }
 
 /* A second arena, whose head is written by the C library's fork in the child before any handler runs. */
@@ -371,7 +402,7 @@ static void locks_of_the_heap_on_mixed_pages_stay_the_parents(void **state)
     pthread_create(&thread, NULL, block_beside_arena_head, &block);
     pthread_join(thread, NULL);
     char *head = (char *)((uintptr_t)block & ~(uintptr_t)(PAGE - 1));
-    struct shmemi_inplace *engine = plain_engine();
+    struct shmemi_inplace *engine = forking_engine();
     struct region region = put_in(engine, block, 40);
     struct view view = look_at(engine, region);
     static char seen[PAGE];
@@ -434,7 +465,7 @@ static void *use_the_heap(void *unused)
 static void fork_in_a_loop_while_threads_register_and_allocate(void **state)
 {
     (void)state;
-    struct shmemi_inplace *engine = plain_engine();
+    struct shmemi_inplace *engine = forking_engine();
     enum { KEPT = 100, FORKS = SANITIZED ? 30 : 300 };
     char *kept[KEPT];
     struct region region[KEPT];
@@ -455,10 +486,12 @@ static void fork_in_a_loop_while_threads_register_and_allocate(void **state)
             for (int k = 0; k < KEPT; k++)
                 in_child(filled(kept[k], 300, k), "a kept block differs");
             memset(kept[i % KEPT], 0, 300);
-            free(kept[i % KEPT]);
-            char *own = malloc(5000);
-            memset(own, 1, 5000);
-            free(own);
+            if (!SANITIZED) { /* whose malloc does not look after children of threads */
+                free(kept[i % KEPT]);
+                char *own = malloc(5000);
+                memset(own, 1, 5000);
+                free(own);
+            }
             _exit(0);
         }
         ends_well(child);
@@ -478,7 +511,7 @@ static void fork_in_a_loop_while_threads_register_and_allocate(void **state)
 static void allocate_in_threads_and_children(void **state)
 {
     (void)state;
-    struct shmemi_inplace *engine = plain_engine();
+    struct shmemi_inplace *engine = forking_engine();
     enum { KEPT = 400, FORKS = 300 };
     char *kept[KEPT];
     struct region region[KEPT];
@@ -527,26 +560,32 @@ static void a_child_has_a_sound_heap_although_threads_allocate(void **state)
 #endif
     if (SANITIZED)
         skip(); /* another malloc */
-    char program[4096] = "";
-    assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
-    char *const arguments[] = {program, "alone", NULL}, *const environment[] = {"MALLOC_ARENA_MAX=1", NULL};
-    pid_t child;
-    assert_int_equal(posix_spawn(&child, program, NULL, NULL, arguments, environment), 0);
-    ends_well(child);
+    run_alone("heap", "MALLOC_ARENA_MAX=1");
 }
 
-static int alone(void)
+static int alone(const char *name)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(allocate_in_threads_and_children)};
+    const struct CMUnitTest heap[] = {cmocka_unit_test(allocate_in_threads_and_children)};
+    const struct CMUnitTest limit[] = {cmocka_unit_test(fork_beyond_the_limit)};
     dup2(2, 1); /* what the others print is no test of its own */
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return strcmp(name, "heap") ? cmocka_run_group_tests(limit, NULL, NULL)
+                                : cmocka_run_group_tests(heap, NULL, NULL);
 }
+
+static int use_page_fault(void **state)
+{
+    (void)state;
+    without_dispatch = true;
+    return 0;
+}
+
+#define BY_PAGE_FAULT(test) cmocka_unit_test_setup(test, use_page_fault)
 
 int main(int argc, char **argv)
 {
-    (void)argv;
+    without_dispatch = argc > 2;
     if (argc > 1)
-        return alone();
+        return alone(argv[1]);
     pthread_atfork(other_handler, NULL, NULL); /* before the engine's, so that it runs after it */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_child_has_private_copies_of_mixed_pages),
@@ -561,6 +600,14 @@ int main(int argc, char **argv)
         cmocka_unit_test(locks_of_the_heap_on_mixed_pages_stay_the_parents),
         cmocka_unit_test(fork_in_a_loop_while_threads_register_and_allocate),
         cmocka_unit_test(a_child_has_a_sound_heap_although_threads_allocate),
+        BY_PAGE_FAULT(a_child_has_private_copies_of_mixed_pages),
+        BY_PAGE_FAULT(the_parent_writes_only_after_the_copy),
+        BY_PAGE_FAULT(a_child_may_free_and_scribble_on_its_heap),
+        BY_PAGE_FAULT(fork_leaves_the_segv_action_and_descriptors_alone),
+        BY_PAGE_FAULT(other_fork_handlers_may_do_what_they_like),
+        BY_PAGE_FAULT(a_fork_that_fails_changes_nothing),
+        BY_PAGE_FAULT(locks_of_the_heap_on_mixed_pages_stay_the_parents),
+        BY_PAGE_FAULT(fork_in_a_loop_while_threads_register_and_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
