@@ -49,6 +49,9 @@ __attribute__((format(printf, 4, 5), noreturn)) MULTI_UNUSED static void multi_f
 #define FAIL(...) multi_fail(__FILE__, __LINE__, "", __VA_ARGS__)
 
 /* CHECK(condition) or CHECK(condition, "format", ...) */
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#endif
 #define CHECK(condition, ...)                                                                                \
     do {                                                                                                     \
         if (!(condition))                                                                                    \

@@ -42,7 +42,7 @@ static void words(void)
     *word = 0;
     shmem_barrier_all();
     volatile long *there = shmem_ptr(word, n - 1);
-    volatile long sink = 0;
+    __attribute__((unused)) volatile long sink = 0;
     for (int r = 0; r < ROUNDS && me == 0; r++) {
         double t[8];
         t[0] = seconds();
@@ -145,7 +145,7 @@ static double hand_over(char *buffer, size_t bytes, uint64_t *word, uint64_t *tu
 {
     const int COUNT = times(2000);
     const volatile uint64_t *there = shmem_ptr(buffer, 0);
-    volatile uint64_t sink = 0;
+    __attribute__((unused)) volatile uint64_t sink = 0;
     double t = seconds();
     for (int i = 0; i < COUNT; i++) {
         ++*turn;

@@ -23,7 +23,7 @@ static double time_put_quiet(long *word, int count)
 static double time_get(long *word, int count)
 {
     double t = seconds();
-    volatile long sum = 0;
+    __attribute__((unused)) volatile long sum = 0;
     for (int i = 0; i < count; i++)
         sum += shmem_long_g(word, n - 1);
     return (seconds() - t) / count;
@@ -32,7 +32,7 @@ static double time_get(long *word, int count)
 static double time_fetch_add(long *word, int count)
 {
     double t = seconds();
-    volatile long sum = 0;
+    __attribute__((unused)) volatile long sum = 0;
     for (int i = 0; i < count; i++)
         sum += shmem_long_atomic_fetch_add(word, 1, n - 1);
     return (seconds() - t) / count;
