@@ -21,6 +21,8 @@ enum {
     NAP_LIBRARY = 100000000, /* ns: the library's own writers wake; this only bounds how late a death is seen */
     NAP_USER_FIRST = 1000000,
     NAP_USER_LAST = 10000000, /* ns: a plain store wakes nobody, so sleeps on a user's word are short */
+    SPIN_MOST = 200000,       /* ns */
+    YIELD_MOST = 5000000,     /* ns: with many PEs a core each has to have its turn within this */
 };
 
 /* --- deaths ----------------------------------------------------------------------------------------------------- */
@@ -130,19 +132,42 @@ static int sleep_until_done(const struct shmemi_await *wait)
     return rc;
 }
 
+/* Asks again and again, with pause() in between, for as long as `turns` of it or `ns` may take, whichever is less: other
+   processes may run during a yield, and a question may be slow. */
+static bool ask_often(const struct shmemi_await *wait, int turns, int64_t ns, void (*pause)(void))
+{
+    enum { LOOK_AT_CLOCK = 16 };
+    int64_t end = 0;
+    for (int i = 1; i <= turns; i++) {
+        if (wait->done(wait->argument))
+            return true;
+        pause();
+        if (i % LOOK_AT_CLOCK)
+            continue;
+        int64_t now = shmemi_now();
+        if (!end)
+            end = now + ns < wait->deadline ? now + ns : wait->deadline;
+        else if (now >= end)
+            return false;
+    }
+    return false;
+}
+
+static void relax(void)
+{
+    shmemi_cpu_relax();
+}
+
+static void yield(void)
+{
+    sched_yield();
+}
+
 int shmemi_await(const struct shmemi_await *wait)
 {
     const struct shmemi_job_parts *parts = shmemi_current->parts;
-    for (int i = 0; i < parts->spins; i++) {
-        if (wait->done(wait->argument))
-            return 0;
-        shmemi_cpu_relax();
-    }
-    for (int i = 0; i < parts->yields; i++) {
-        if (wait->done(wait->argument))
-            return 0;
-        sched_yield();
-    }
+    if (ask_often(wait, parts->spins, SPIN_MOST, relax) || ask_often(wait, parts->yields, YIELD_MOST, yield))
+        return 0;
     return sleep_until_done(wait);
 }
 

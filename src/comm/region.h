@@ -48,8 +48,8 @@ struct shmemi_regions {
     struct shmemi_region *own;      /* live ones */
     uint64_t taken;                 /* directory entries with pages */
     struct shmemi_peer_files *files; /* by PE: descriptors of its in-place memory */
-    pthread_mutex_t waiting;        /* one thread offers a region at a time: comm/rendezvous.c */
-    pthread_mutex_t standing;       /* one thread stands in line at a time */
+    _Atomic bool offering;          /* a thread offers a region, */
+    _Atomic bool standing;          /* a thread stands in line: comm/rendezvous.c */
 };
 
 /* This process's regions, made on first use. */

@@ -97,8 +97,6 @@ static int make_regions(struct shmemi_job_parts *parts)
     }
     pthread_mutex_init(&all->lock, NULL);
     pthread_mutex_init(&all->files_lock, NULL);
-    pthread_mutex_init(&all->waiting, NULL);
-    pthread_mutex_init(&all->standing, NULL);
     parts->more_pieces = more_pieces;
     parts->end_regions = end_regions;
     /* [regions] release: complete before it can be found; pairs with the acquire below. */

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "await.h"
 #include "base/clock.h"
@@ -36,8 +37,9 @@ struct event_wait {
     struct shmemi_region *region;
     shmemx_region_t handle;
     int which;
-    bool offering; /* a put can be refused only to who offers */
-    bool closing, refused;
+    bool offers;           /* may offer its region to puts without a target, */
+    bool offering;         /* and does; one thread of a process at a time */
+    bool closing, refused; /* refused: only what is offered can be */
 };
 
 /* Takes one event if there is one that nobody took. */
@@ -51,6 +53,21 @@ static bool take(const _Atomic uint64_t *happened, _Atomic uint64_t *taken)
     return false;
 }
 
+/* Offers the region, unless another thread of this process offers one just now. */
+static void try_to_offer(struct event_wait *w)
+{
+    struct shmemi_slot *own = &shmemi_current->slots[w->region->owner];
+    bool nobody = false;
+    /* [offering] acquire pairs with the release in finish(): the words of the slot are this thread's. */
+    w->offering = atomic_compare_exchange_strong_explicit(&shmemi_current->parts->regions->offering, &nobody, true,
+                                                          memory_order_acquire, memory_order_relaxed);
+    if (!w->offering)
+        return;
+    atomic_store_explicit(&own->refused, 0, memory_order_relaxed); /* nothing is offered yet */
+    atomic_store_explicit(&own->offer, w->region->number + 1, memory_order_seq_cst); /* [offer] */
+    ring(own);
+}
+
 static bool event_done(void *argument)
 {
     struct event_wait *w = argument;
@@ -60,15 +77,16 @@ static bool event_done(void *argument)
     if (w->which & SHMEMX_EVENT_READ && take(&r->entry->reads, &r->reads_taken))
         return true;
     w->closing = shmemi_handle_closing(w->handle);
+    if (w->offers && !w->offering)
+        try_to_offer(w);
     /* [refused] acquire pairs with the release in refuse(). */
     w->refused = w->offering && atomic_load_explicit(&shmemi_current->slots[r->owner].refused, memory_order_acquire) != 0;
     return w->closing || w->refused;
 }
 
 /* Takes the offer back. A claimed one is left to the claimer, unless that has died; true when the offer is gone. */
-static bool withdrawn(void *argument)
+static bool withdrawn(struct shmemi_slot *own)
 {
-    struct shmemi_slot *own = argument;
     uint64_t offer = atomic_load_explicit(&own->offer, memory_order_acquire); /* [offer] */
     uint64_t claimer = offer >> 48;
     if (!offer)
@@ -78,41 +96,19 @@ static bool withdrawn(void *argument)
     return atomic_compare_exchange_strong_explicit(&own->offer, &offer, 0, memory_order_acq_rel, memory_order_acquire);
 }
 
-static int deregistered(void)
+/* Ends the offer. A put that is being made ends by itself, or with its PE's death: this waits for nothing else, and nothing
+   else ends it, because the caller's memory is being written. */
+static int finish(struct event_wait *w, int rc)
 {
-    return shmemi_fail(-ENOENT, "region: it was deregistered during the wait");
-}
-
-static int finish(struct event_wait *w, struct shmemi_slot *own, int rc)
-{
-    struct shmemi_await wait = {.done = withdrawn, .argument = own, .pe = -1, .deadline = SHMEMI_NO_DEADLINE};
-    if (!withdrawn(own))
-        shmemi_await(&wait); /* a put is being made: it ends by itself, or with its PE's death */
+    struct shmemi_slot *own = &shmemi_current->slots[w->region->owner];
+    while (!withdrawn(own))
+        usleep(20);
+    uint64_t bytes = atomic_exchange_explicit(&own->refused, 0, memory_order_acq_rel); /* [refused] */
+    atomic_store_explicit(&shmemi_current->parts->regions->offering, false, memory_order_release); /* [offering] */
     ring(own);
-    if (rc == 0 && w->refused) {
-        uint64_t bytes = atomic_exchange_explicit(&own->refused, 0, memory_order_acq_rel); /* [refused] */
+    if (rc == 0 && w->refused)
         return shmemi_fail(-EMSGSIZE, "a put ends at byte %llu of the waiting region, but it has %zu bytes",
                            (unsigned long long)bytes, w->region->size);
-    }
-    return rc == 0 && w->closing ? deregistered() : rc;
-}
-
-static int wait_offering(struct event_wait *w, int64_t deadline)
-{
-    const struct shmemi_job *job = shmemi_current;
-    struct shmemi_slot *own = &job->slots[job->me];
-    struct shmemi_await wait = {.done = event_done, .argument = w, .pe = -1, .deadline = deadline};
-    if (!(w->which & SHMEMX_EVENT_WRITE) || job->n == 1) {
-        int ended = shmemi_await(&wait);
-        return ended == 0 && w->closing ? deregistered() : ended;
-    }
-    pthread_mutex_lock(&job->parts->regions->waiting);
-    w->offering = true;
-    atomic_store_explicit(&own->refused, 0, memory_order_relaxed); /* nothing is offered yet */
-    atomic_store_explicit(&own->offer, w->region->number + 1, memory_order_seq_cst); /* [offer] */
-    ring(own);
-    int rc = finish(w, own, shmemi_await(&wait));
-    pthread_mutex_unlock(&job->parts->regions->waiting);
     return rc;
 }
 
@@ -125,10 +121,15 @@ int shmemi_region_wait_event(struct shmemi_region *own, shmemx_region_t handle, 
         return shmemi_fail(-EINVAL, "region: a symmetric object has no events; register it, or wait for a value");
     if (which < SHMEMX_EVENT_WRITE || which > SHMEMX_EVENT_ANY)
         return shmemi_fail(-EINVAL, "which is %d, but must be SHMEMX_EVENT_WRITE, _READ or _ANY", which);
-    if (event_done(&w) && !w.closing && !w.refused)
+    if (event_done(&w) && !w.closing)
         return 0;
-    w.closing = w.refused = false;
-    int rc = wait_offering(&w, shmemi_deadline(timeout));
+    w.offers = which & SHMEMX_EVENT_WRITE && shmemi_current->n > 1;
+    struct shmemi_await wait = {.done = event_done, .argument = &w, .pe = -1, .deadline = shmemi_deadline(timeout)};
+    int rc = shmemi_await(&wait);
+    if (w.offering)
+        rc = finish(&w, rc);
+    if (rc == 0 && w.closing)
+        return shmemi_fail(-ENOENT, "region: it was deregistered during the wait");
     if (rc == -ETIMEDOUT)
         return shmemi_fail(rc, "no %s came within %g seconds",
                            which == SHMEMX_EVENT_WRITE ? "put" : which == SHMEMX_EVENT_READ ? "get" : "put or get", timeout);
@@ -139,6 +140,7 @@ int shmemi_region_wait_event(struct shmemi_region *own, shmemx_region_t handle, 
 
 struct line {
     struct shmemi_slot *target;
+    bool standing; /* one thread of a process at a time */
     int pe;
     uint64_t stamp;
     uint64_t claimed; /* the offer, once it is ours */
@@ -213,9 +215,39 @@ static bool deadlocked(struct line *l)
     return true;
 }
 
+/* Takes a place in line, unless another thread of this process stands in one just now. */
+static void try_to_stand(struct line *l)
+{
+    struct shmemi_slot *own = &shmemi_current->slots[shmemi_current->me];
+    bool nobody = false;
+    /* [standing] acquire pairs with the release in leave_line(): the words of the slot are this thread's. */
+    l->standing = atomic_compare_exchange_strong_explicit(&shmemi_current->parts->regions->standing, &nobody, true,
+                                                          memory_order_acquire, memory_order_relaxed);
+    if (!l->standing)
+        return;
+    atomic_store_explicit(&own->told, 0, memory_order_relaxed);              /* ordered by the next but one, */
+    atomic_store_explicit(&own->stamp, STAMP_PENDING, memory_order_relaxed); /* and so is this */
+    atomic_store_explicit(&own->putting_to, (uint32_t)l->pe + 1, memory_order_seq_cst); /* [place] */
+    l->stamp = atomic_fetch_add_explicit(&l->target->stamps, 1, memory_order_seq_cst);
+    atomic_store_explicit(&own->stamp, l->stamp, memory_order_seq_cst); /* [place] */
+}
+
+static void leave_line(const struct line *l)
+{
+    if (!l->standing)
+        return;
+    atomic_store_explicit(&shmemi_current->slots[shmemi_current->me].putting_to, 0, memory_order_seq_cst); /* [place] */
+    atomic_store_explicit(&shmemi_current->parts->regions->standing, false, memory_order_release);         /* [standing] */
+    ring(l->target);
+}
+
 static bool claimed(void *argument)
 {
     struct line *l = argument;
+    if (!l->standing)
+        try_to_stand(l);
+    if (!l->standing)
+        return false;
     uint64_t offer = atomic_load_explicit(&l->target->offer, memory_order_seq_cst); /* [offer] */
     if (!offer || offer >> 48) {
         l->deadlock = deadlocked(l);
@@ -245,7 +277,9 @@ static int put_claimed(struct line *l, size_t offset, const void *source, size_t
     int rc = shmemi_region_find(l->pe, NULL, (l->claimed & NUMBER_MASK) - 1, 1.0, &handle);
     if (rc < 0 || (rc = shmemi_handle_hold(handle, &r)) < 0)
         return rc;
-    if (shmemi_add_overflows(offset, size, &end) || end > r->size)
+    if (shmemi_add_overflows(offset, size, &end))
+        end = SIZE_MAX;
+    if (end > r->size)
         rc = refuse(l, end, r->size);
     else
         rc = shmemi_region_put(r, offset, source, size);
@@ -256,12 +290,6 @@ static int put_claimed(struct line *l, size_t offset, const void *source, size_t
 
 static int stand(struct line *l, double timeout)
 {
-    struct shmemi_slot *own = &shmemi_current->slots[shmemi_current->me];
-    atomic_store_explicit(&own->told, 0, memory_order_relaxed);              /* ordered by the next but one, */
-    atomic_store_explicit(&own->stamp, STAMP_PENDING, memory_order_relaxed); /* and so is this */
-    atomic_store_explicit(&own->putting_to, (uint32_t)l->pe + 1, memory_order_seq_cst); /* [place] */
-    l->stamp = atomic_fetch_add_explicit(&l->target->stamps, 1, memory_order_seq_cst);
-    atomic_store_explicit(&own->stamp, l->stamp, memory_order_seq_cst); /* [place] */
     struct shmemi_await wait = {.done = claimed, .argument = l, .word = &l->target->line_word,
                                 .sleepers = &l->target->line_sleepers, .pe = l->pe, .deadline = shmemi_deadline(timeout)};
     int rc = shmemi_await(&wait);
@@ -285,8 +313,6 @@ int shmemi_put_to_waiting(int pe, size_t offset, const void *source, size_t size
     if (pe == job->me)
         return shmemi_fail(-EINVAL, "pe is %d, this PE itself: it cannot wait and put at the same time", pe);
     struct line l = {.target = &job->slots[pe], .pe = pe};
-    struct shmemi_slot *own = &job->slots[job->me];
-    pthread_mutex_lock(&all->standing);
     rc = stand(&l, timeout);
     if (rc == 0) {
         rc = put_claimed(&l, offset, source, size);
@@ -296,8 +322,6 @@ int shmemi_put_to_waiting(int pe, size_t offset, const void *source, size_t size
         atomic_compare_exchange_strong_explicit(&l.target->offer, &mine, left, memory_order_acq_rel, memory_order_relaxed);
         shmemi_wake(pe);
     }
-    atomic_store_explicit(&own->putting_to, 0, memory_order_seq_cst); /* [place] */
-    pthread_mutex_unlock(&all->standing);
-    ring(l.target);
+    leave_line(&l);
     return rc;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "ending.h"
 #include "map/inplace.h"
 #include "map/wire.h"
 #include "message.h"
@@ -56,10 +57,10 @@ void shmemi_answer(void *context, int socket)
     if (m.magic != SHMEMI_MESSAGE_MAGIC || m.fingerprint != shmemi_fingerprint())
         return;
     if (m.type == SHMEMI_MESSAGE_END) {
-        fflush(NULL);
+        shmemi_wire_forget_file(job->parts->identity.name, job->me);
         if (job->parts->launched)
             usleep(CAUSE_FIRST); /* so that the launcher meets the PE at fault first */
-        _exit(m.rank & 0xff);
+        shmemi_quit(m.rank & 0xff);
     }
     if (m.type == SHMEMI_MESSAGE_FD)
         give_descriptor(socket, m.value);

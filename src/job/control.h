@@ -91,9 +91,8 @@ struct shmemi_control {
     _Alignas(SHMEMI_LINE) _Atomic uint32_t epoch;
     _Atomic uint32_t epoch_sleepers;
 
-    /* How the job ends before its time: the first to write `ending` (PE + 1 of the one at fault) decides. */
+    /* How the job ends before its time: exit status << 16 | PE + 1 of the one that ends it. The first to write decides. */
     _Alignas(SHMEMI_LINE) _Atomic uint32_t ending;
-    _Atomic uint32_t exit_status;
     _Atomic uint32_t first_dead; /* PE + 1 of the first whose death was noticed: who ends because of it is not the cause */
 
     struct shmemi_slot slots[];

@@ -291,7 +291,10 @@ static int expect(int socket, enum shmemi_message_type type, struct shmemi_messa
     } else if (rc == 0 && (m->magic != SHMEMI_MESSAGE_MAGIC || m->type != (uint32_t)type || got != most))
         rc = shmemi_fail(-EPROTO, "PE 0 sent something that this build does not understand");
     if (rc < 0)
-        close_all(fds, (int)got);
+        for (unsigned i = 0; i < got; i++) {
+            close(fds[i]);
+            fds[i] = -1;
+        }
     return rc == -EPIPE ? shmemi_fail(-EPIPE, "PE 0 ended while the job was starting") : rc;
 }
 

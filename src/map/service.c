@@ -52,13 +52,15 @@ static void hold_alive_word(struct shmemi_service *s)
     shmemi_futex_wake(&s->started, 1);
 }
 
+/* The word leaves the robust list last: if this thread is killed on the way, it is still on the list (a death), or holds 0
+   and is passed over, with the state saying that the member left. */
 static void release_alive_word(struct shmemi_service *s)
 {
-    s->list.list.next = &s->list.list; /* empty: this thread's end is no death */
     /* [left] pairs with the acquire in shmemi_member_left(): everything this member did comes before. */
     atomic_store_explicit(&s->member->state, SHMEMI_MEMBER_LEFT, memory_order_release);
     /* [alive] release: as above, for who sleeps on this word. */
     atomic_store_explicit(&s->member->alive, 0, memory_order_release);
+    s->list.list.next = &s->list.list;
     shmemi_futex_wake(&s->member->alive, INT_MAX);
 }
 

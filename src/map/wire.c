@@ -2,8 +2,10 @@
 // Sequenced-packet Unix sockets: names, credentials, descriptors.
 #include "wire.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +68,37 @@ static int answers(const struct address *address)
     return !refused;
 }
 
+/* Files in SHMEM_DIR that processes of this user left when they were killed: nobody answers there any more. */
+static void sweep(void)
+{
+    const char *directory = shmemi_setting("SHMEM_DIR");
+    DIR *entries = directory ? opendir(directory) : NULL;
+    if (!entries)
+        return;
+    char prefix[32];
+    snprintf(prefix, sizeof prefix, "shmem-%u-", (unsigned)geteuid());
+    for (struct dirent *e; (e = readdir(entries));) {
+        struct address address = {.un.sun_family = AF_UNIX, .length = sizeof address.un};
+        int length = snprintf(address.un.sun_path, sizeof address.un.sun_path, "%s/%s", directory, e->d_name);
+        if (strncmp(e->d_name, prefix, strlen(prefix)) == 0 && length > 0 && (size_t)length < sizeof address.un.sun_path &&
+            !answers(&address))
+            unlink(address.un.sun_path);
+    }
+    closedir(entries);
+}
+
+void shmemi_wire_forget_file(const char *name, int number)
+{
+    struct address address;
+    if (make_address(name, number, &address) == 0 && address.un.sun_path[0])
+        unlink(address.un.sun_path);
+}
+
 int shmemi_wire_listen(const char *name, int number, int *out)
 {
+    if (number == 0)
+        sweep();
+
     struct address address;
     int fd = -1, rc = make_address(name, number, &address);
     if (rc < 0 || (rc = new_socket(&fd)) < 0)
@@ -186,11 +217,15 @@ int shmemi_wire_send(int socket, const void *data, size_t bytes, const int *fds,
         /* ETOOMANYREFS: the kernel bounds descriptors in flight; they get fewer as the others receive. */
         if (errno != EAGAIN && errno != EINTR && errno != ETOOMANYREFS)
             return shmemi_fail_errno("sendmsg with %u descriptors", nfds);
+        bool crowded = errno == ETOOMANYREFS;
         int rc = errno == EINTR ? 0 : wait_ready(socket, POLLOUT, deadline);
         if (rc < 0)
             return rc;
-        if (errno == ETOOMANYREFS)
+        if (crowded) {
             usleep(1000);
+            if (shmemi_now() >= deadline)
+                return shmemi_fail(-ETIMEDOUT, "too many descriptors are on their way (ETOOMANYREFS)");
+        }
     }
 }
 
@@ -235,8 +270,10 @@ int shmemi_wire_receive(int socket, void *data, size_t bytes, int *fds, unsigned
         *nfds = count;
         return 0;
     }
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         close(fds[i]);
+        fds[i] = -1;
+    }
     if (message.msg_flags & MSG_CTRUNC)
         return shmemi_fail(-EMFILE, "no room for the descriptors that a peer sent: raise the limit of open files (ulimit -n)");
     return shmemi_fail(-EPROTO, "a message of %zd bytes came where one of %zu was due", got, bytes);

@@ -20,6 +20,9 @@ int shmemi_wire_listen(const char *name, int number, int *out);
 /* Closes a listening socket and removes its file, if it has one. */
 void shmemi_wire_close_listener(int listener);
 
+/* Before a process ends without closing its listener: removes the file that SHMEM_DIR gave it, if any. */
+void shmemi_wire_forget_file(const char *name, int number);
+
 /* Connects to that member. -ECONNREFUSED while nobody listens there (the error text is left alone then). */
 int shmemi_wire_connect(const char *name, int number, int *out);
 
