@@ -66,7 +66,7 @@ SHMEMX_API int shmemx_quiet(void);
 SHMEMX_API int shmemx_fence(void);
 
 /* Asked again and again in waits that last (about every 100 ms, and after signals): nonzero ends the wait with -EINTR.
-   Collectives do not work any more after one was interrupted. NULL: no check. Set it after init. */
+   Collectives do not work any more after one was interrupted. NULL: no check. For the whole process; needs no job. */
 SHMEMX_API int shmemx_set_interrupt(int (*check)(void));
 
 /* --- the symmetric heap ----------------------------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ SHMEMX_API int shmemx_region_close(shmemx_region_t region);
 typedef struct {
     uint64_t number;
     int owner; /* PE */
-    void *address; /* in this process; NULL for a peer's SHMEMX_KIND_COPIED */
+    void *address; /* in this process; NULL for a peer's SHMEMX_KIND_COPIED, and without SHMEMX_REMOTE_READ */
     size_t size;
     unsigned access;
     shmemx_kind_t kind;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // shmemrun: starts the PEs of a job on this host, passes signals on, and ends all of them when one fails.
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -256,25 +257,34 @@ static int start(int rank, const sigset_t *mask)
 
 /* --- ending ----------------------------------------------------------------------------------------------------- */
 
+static void signal_tree(pid_t pid, int signal);
+
+/* Signals the children that one thread of the process has. */
+static void signal_children(pid_t pid, const char *thread, int signal)
+{
+    char path[300];
+    snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)pid, thread);
+    FILE *file = fopen(path, "re");
+    for (int child; file && fscanf(file, "%d", &child) == 1;)
+        signal_tree(child, signal);
+    if (file)
+        fclose(file);
+}
+
 /* Signals the process and everything that descends from it (what ran away to another parent comes to this one, which is
    the reaper of its descendants). */
 static void signal_tree(pid_t pid, int signal)
 {
-    char path[64], text[4096];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
-    if (fd >= 0)
-        close(fd);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *threads = opendir(path);
+    for (struct dirent *e; threads && (e = readdir(threads));)
+        if (e->d_name[0] != '.')
+            signal_children(pid, e->d_name, signal);
+    if (threads)
+        closedir(threads);
     if (pid != getpid())
-        kill(pid, signal);
-    text[got > 0 ? got : 0] = 0;
-    for (char *at = text, *end;; at = end) {
-        long child = strtol(at, &end, 10);
-        if (end == at)
-            return;
-        signal_tree((pid_t)child, signal);
-    }
+        kill(pid, signal); /* last: without their parent its children could not be found from it */
 }
 
 /* From now on the job is ending: everybody gets the signal, and after a while SIGKILL. */
@@ -343,25 +353,25 @@ static void put_line(int rank, struct stream *s, size_t length)
     memmove(s->line, s->line + length, s->held);
 }
 
-/* Passes on what has come; false at the stream's end. */
-static bool pump(int rank, struct stream *s)
+/* Passes on what one read gives: a stream that never ends must not keep this from signals and time. */
+static void pump(int rank, struct stream *s)
 {
-    ssize_t got;
-    while ((got = read(s->from, s->line + s->held, LINE_MOST - s->held)) > 0) {
-        s->held += (size_t)got;
-        char *newline;
-        while ((newline = memchr(s->line, '\n', s->held)))
-            put_line(rank, s, (size_t)(newline + 1 - s->line));
-        if (s->held == LINE_MOST)
-            put_line(rank, s, s->held);
-    }
+    ssize_t got = read(s->from, s->line + s->held, LINE_MOST - s->held);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
-        return true;
-    if (s->held)
+        return;
+    if (got <= 0) {
+        if (s->held)
+            put_line(rank, s, s->held);
+        close(s->from);
+        s->from = -1;
+        return;
+    }
+    s->held += (size_t)got;
+    char *newline;
+    while ((newline = memchr(s->line, '\n', s->held)))
+        put_line(rank, s, (size_t)(newline + 1 - s->line));
+    if (s->held == LINE_MOST)
         put_line(rank, s, s->held);
-    close(s->from);
-    s->from = -1;
-    return false;
 }
 
 /* --- the loop --------------------------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/interrupt.h"
 #include "comm/coll.h"
 #include "comm/exchange.h"
 #include "comm/finalize.h"
@@ -22,6 +22,7 @@ _Static_assert(SHMEMX_INT8 == (int)SHMEMI_TYPE_INT8 && SHMEMX_DOUBLE == (int)SHM
                    SHMEMX_BYTES == (int)SHMEMI_TYPES,
                "one list of types");
 _Static_assert(SHMEMX_SUM == (int)SHMEMI_REDUCE_SUM && SHMEMX_XOR == (int)SHMEMI_REDUCE_XOR, "one list of operations");
+_Static_assert(SHMEM_SIGNAL_SET == 1 && SHMEM_SIGNAL_ADD == 2, "as comm/rma.c has them");
 _Static_assert(SHMEM_CMP_EQ == SHMEMI_CMP_EQ && SHMEM_CMP_LE == SHMEMI_CMP_LE, "one list of comparisons");
 
 static int need_job(void)
@@ -111,10 +112,8 @@ int shmemx_fence(void)
 
 int shmemx_set_interrupt(int (*check)(void))
 {
-    int rc = need_job();
-    if (rc == 0)
-        shmemi_current->parts->interrupt = check;
-    return NAMED(rc);
+    shmemi_set_interrupt(check);
+    return 0;
 }
 
 /* --- the symmetric heap ---------------------------------------------------------------------------------------------- */
@@ -215,7 +214,8 @@ int shmemx_region_info(shmemx_region_t region, shmemx_region_info_t *out)
         return NAMED(rc);
     rc = shmemi_region_check(r);
     if (rc == 0) {
-        *out = (shmemx_region_info_t){.number = r->number, .owner = r->owner, .address = r->memory.base, .size = r->size,
+        bool visible = r->owner == shmemi_current->me || r->access & SHMEMX_REMOTE_READ;
+        *out = (shmemx_region_info_t){.number = r->number, .owner = r->owner, .address = visible ? r->memory.base : NULL, .size = r->size,
                                       .access = r->access, .kind = r->kind, .guard = r->guard, .type = r->type};
         memcpy(out->name, r->name, sizeof out->name);
     }

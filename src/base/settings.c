@@ -17,12 +17,26 @@ const char *shmemi_setting(const char *name)
     return text && *text ? text : NULL;
 }
 
+/* A number without sign or exponent, with a point whatever the locale says; *end is where it ends, text itself if there is
+   none. */
+static double plain_number(const char *text, const char **end)
+{
+    double value = 0, place = 1;
+    const char *at = text;
+    for (; isdigit((unsigned char)*at); at++)
+        value = value * 10 + (*at - '0');
+    if (*at == '.' && (at > text || isdigit((unsigned char)at[1])))
+        for (at++; isdigit((unsigned char)*at); at++)
+            value += (*at - '0') * (place /= 10);
+    *end = at;
+    return value;
+}
+
 int shmemi_parse_size(const char *name, const char *text, size_t *out)
 {
-    char *end;
-    bool number = isdigit((unsigned char)*text) || (*text == '.' && isdigit((unsigned char)text[1]));
-    double value = number && text[1] != 'x' && text[1] != 'X' ? strtod(text, &end) : NAN;
-    if (!(value >= 0))
+    const char *end;
+    double value = plain_number(text, &end);
+    if (end == text)
         return shmemi_fail(-EINVAL, "%s is '%s', which is no size: write a number and perhaps k, m, g or t, such as 512M",
                            name, text);
     static const char suffixes[] = "kmgt";
@@ -51,9 +65,9 @@ int shmemi_parse_int(const char *name, const char *text, long low, long high, lo
 
 int shmemi_parse_seconds(const char *name, const char *text, double *out)
 {
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !(value >= 0))
+    const char *end;
+    double value = plain_number(text, &end);
+    if (end == text || *end)
         return shmemi_fail(-EINVAL, "%s is '%s', but must be a number of seconds, zero or more", name, text);
     *out = value;
     return 0;

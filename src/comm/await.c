@@ -14,6 +14,7 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/futex.h"
+#include "base/interrupt.h"
 #include "job/parts.h"
 #include "wait.h"
 
@@ -110,10 +111,8 @@ static int sleep_until_done(const struct shmemi_await *wait)
             break;
         if ((rc = shmemi_check_peers(wait->pe, wait->all_needed)) < 0)
             break;
-        if (job->parts->interrupt && job->parts->interrupt()) {
-            rc = shmemi_fail(-EINTR, "interrupted");
+        if ((rc = shmemi_interrupted()) < 0)
             break;
-        }
         int64_t now = shmemi_now();
         if (now >= wait->deadline) {
             rc = shmemi_fail(-ETIMEDOUT, "timed out");

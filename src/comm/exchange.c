@@ -111,6 +111,8 @@ int shmemi_exchange(const void *data, size_t bytes)
     SHMEMI_ASSERT(bytes <= sizeof own->data);
     if (bytes)
         memcpy(own->data, data, bytes);
+    else
+        memset(own->data, 0, 8); /* a barrier is told from a call that publishes what it is */
     if (job->n == 1) {
         atomic_thread_fence(memory_order_seq_cst); /* the order that callers rely on, also between threads */
         return 0;

@@ -16,7 +16,7 @@ int shmemi_finalize(void)
         return shmemi_fail(-EPERM, "called %s", shmemi_no_job());
     shmemi_quiet();
     int rc = shmemi_exchange(NULL, 0);
-    if (--shmemi_current->parts->inits == 0 || rc < 0)
+    if (shmemi_uninit() || rc < 0)
         shmemi_leave();
     return rc;
 }
@@ -25,6 +25,6 @@ void shmemi_finalize_or_end(const char *fn)
 {
     shmemi_quiet();
     shmemi_require(fn, shmemi_exchange(NULL, 0));
-    if (--shmemi_current->parts->inits == 0)
+    if (shmemi_uninit())
         shmemi_leave();
 }

@@ -76,7 +76,7 @@ static int check_align(size_t align)
     if (align & (align - 1))
         return shmemi_fail(-EINVAL, "alignment is %zu, which is no power of two", align);
     if (align > (2u << 20))
-        return shmemi_fail(-EINVAL, "alignment is %zu, but at most 2 MiB are possible", align);
+        return shmemi_fail(-ENOMEM, "alignment is %zu, but at most 2 MiB are possible", align);
     return 0;
 }
 
@@ -88,15 +88,12 @@ int shmemi_allocate(size_t size, size_t align, long hints, void **out)
     if (rc < 0 || (rc = check_align(align)) < 0 || size == 0)
         return rc;
     size_t offset = 0;
-    rc = shmemi_heap_take(size, align, &offset);
+    rc = shmemi_heap_find(size, align, &offset);
     struct request mine = {.operation = ALLOCATE, .size = size, .align = align, .offset = offset};
     note_failure(&mine, rc);
-    int agreed = agree(&mine);
-    if (agreed < 0) {
-        if (rc == 0)
-            shmemi_heap_give(offset);
-        return agreed;
-    }
+    if ((rc = agree(&mine)) < 0)
+        return rc;
+    shmemi_heap_take(size, align, offset);
     *out = shmemi_current->heap + offset;
     return 0;
 }

@@ -9,7 +9,6 @@
 
 struct shmemi_peer_files {
     int fd[SHMEMI_DESCRIPTORS]; /* -1: not asked for yet */
-    int pid;                    /* as seen from here; 0: not asked for yet */
 };
 
 /* One for each of n PEs. */

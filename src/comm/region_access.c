@@ -164,10 +164,11 @@ int shmemi_region_atomic(struct shmemi_region *r, size_t offset, shmemx_type_t t
                          const void *expected, void *old)
 {
     char *word = NULL, before[8];
+    bool read = operation == SHMEMX_ATOMIC_FETCH;
     int rc = shmemi_region_check(r);
-    if (rc < 0 || (rc = element(r, offset, type, &word)) < 0 || (rc = check_operation(type, operation, operand, expected)) < 0 ||
-        (rc = check_access(r, operation == SHMEMX_ATOMIC_FETCH ? SHMEMX_REMOTE_READ : SHMEMX_REMOTE_ATOMIC,
-                           operation == SHMEMX_ATOMIC_FETCH ? "read" : "change by atomic operations")) < 0)
+    if (rc < 0 || (rc = check_operation(type, operation, operand, expected)) < 0 ||
+        (rc = check_access(r, read ? SHMEMX_REMOTE_READ : SHMEMX_REMOTE_ATOMIC, read ? "read" : "change by atomic operations")) < 0 ||
+        (rc = element(r, offset, type, &word)) < 0)
         return rc;
     size_t size = shmemi_type_size((enum shmemi_type)type);
     if (type == SHMEMX_FLOAT && operation == SHMEMX_ATOMIC_ADD)

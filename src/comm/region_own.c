@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // This PE's own regions: registering, the directory that peers read, and the end of all regions with the job.
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,9 +149,9 @@ static int in_heap(const void *address, size_t size, size_t *offset)
     *offset = (uintptr_t)address - (uintptr_t)job->heap;
     if (*offset >= job->heap_size)
         return 0;
-    return size <= job->heap_size - *offset
+    return *offset < job->heap_used && size <= job->heap_used - *offset
                ? 1
-               : shmemi_fail(-EINVAL, "%zu bytes from %p go past the end of the symmetric heap", size, address);
+               : shmemi_fail(-EINVAL, "%zu bytes from %p go past what is allocated of the symmetric heap", size, address);
 }
 
 /* Whether memory of that size at that address may be read by this process at all. */
@@ -160,7 +161,7 @@ static int probe(const void *address, size_t size)
     const char *ends[2] = {address, (const char *)address + size - 1};
     for (int i = 0; i < 2; i++) {
         int fds[2];
-        if (pipe(fds) < 0)
+        if (pipe2(fds, O_CLOEXEC) < 0)
             return shmemi_fail_errno("pipe");
         ssize_t got = write(fds[1], ends[i], 1);
         if (got == 1 && read(fds[0], &byte, 1) != 1)
@@ -242,6 +243,8 @@ static void publish(const struct shmemi_region *r)
 {
     struct shmemi_slot *slot = &shmemi_current->slots[r->owner];
     struct shmemi_region_entry *e = r->entry;
+    atomic_store_explicit(&e->number, 0, memory_order_relaxed); /* nobody may take the fields for the region before */
+    atomic_thread_fence(memory_order_release);                  /* [region] */
     e->access = r->access;
     e->kind = (uint32_t)r->kind;
     e->guard = (uint32_t)r->guard;

@@ -44,7 +44,9 @@ struct search {
     const char *name; /* or by number: */
     uint64_t number;
     struct look found;
-    bool gone; /* it will never be there */
+    bool gone;                  /* it will never be there */
+    shmemx_region_t on_behalf;  /* an own region that asks for the one that corresponds: ends the search when it ends; NULL */
+    bool closing;
 };
 
 static bool by_name(struct search *s, uint64_t count)
@@ -59,6 +61,9 @@ static bool by_name(struct search *s, uint64_t count)
 static bool search_done(void *argument)
 {
     struct search *s = argument;
+    s->closing = s->on_behalf && shmemi_handle_closing(s->on_behalf);
+    if (s->closing)
+        return true;
     /* [region] acquire pairs with the release in publish(). */
     uint64_t count = atomic_load_explicit(&shmemi_current->slots[s->pe].regions, memory_order_acquire);
     if (s->name)
@@ -76,6 +81,8 @@ static int search(struct search *s, double timeout)
     struct shmemi_await wait = {.done = search_done, .argument = s, .word = &slot->regions_word,
                                 .sleepers = &slot->regions_sleepers, .pe = s->pe, .deadline = shmemi_deadline(timeout)};
     int rc = shmemi_await(&wait);
+    if (rc == 0 && s->closing)
+        return shmemi_fail(-ENOENT, "region: it was deregistered during the call");
     if (rc == 0 && s->gone)
         return shmemi_fail(-ENOENT, "region %llu of PE %d was deregistered", (unsigned long long)s->number, s->pe);
     if (rc == -ETIMEDOUT && s->name)
@@ -180,6 +187,8 @@ static int reach_copied(struct shmemi_region *r, const struct look *l)
 static int reach(struct shmemi_regions *all, struct shmemi_region *r, const struct look *l)
 {
     const struct shmemi_job *job = shmemi_current;
+    if (!r->access && r->owner != job->me)
+        return 0; /* nobody else may touch it: a handle without memory, every use of which is refused */
     switch ((shmemx_kind_t)l->kind) {
     case SHMEMX_KIND_SYMMETRIC:
         if (l->address >= job->heap_size || l->size > job->heap_size - l->address)
@@ -207,6 +216,7 @@ static int open_found(struct shmemi_regions *all, int pe, const struct look *l, 
     memcpy(r->name, l->name, sizeof r->name);
     /* [gone] counts itself before it looks at the state once more: see end_one(). */
     atomic_fetch_add_explicit(&r->entry->mapped, 1, memory_order_seq_cst);
+    atomic_thread_fence(memory_order_seq_cst);
     int rc = shmemi_region_check(r);
     if (rc == 0)
         rc = reach(all, r, l);
@@ -225,16 +235,21 @@ static int check_pe(int pe)
     return shmemi_fail(-EINVAL, "pe is %d, but the job has PEs 0 to %d", pe, job->n - 1);
 }
 
-int shmemi_region_find(int pe, const char *name, uint64_t number, double timeout, shmemx_region_t *out)
+static int find(int pe, const char *name, uint64_t number, shmemx_region_t on_behalf, double timeout, shmemx_region_t *out)
 {
     struct shmemi_regions *all = NULL;
     int rc = shmemi_regions_get(&all);
     if (rc < 0 || (rc = check_pe(pe)) < 0)
         return rc;
-    struct search s = {.pe = pe, .name = name, .number = number};
+    struct search s = {.pe = pe, .name = name, .number = number, .on_behalf = on_behalf};
     if ((rc = search(&s, timeout)) < 0)
         return rc;
     return open_found(all, pe, &s.found, out);
+}
+
+int shmemi_region_find(int pe, const char *name, uint64_t number, double timeout, shmemx_region_t *out)
+{
+    return find(pe, name, number, NULL, timeout, out);
 }
 
 void shmemi_region_let_go(struct shmemi_region *r)
@@ -282,7 +297,7 @@ static int find_at(struct shmemi_region *mine, int pe, double timeout, shmemx_re
     if (!mine->entry)
         return symmetric_at(mine, pe, out);
     struct shmemi_region *theirs;
-    int rc = shmemi_region_find(pe, *mine->name ? mine->name : NULL, mine->number, timeout, out);
+    int rc = find(pe, *mine->name ? mine->name : NULL, mine->number, mine->self, timeout, out);
     if (rc < 0 || (rc = shmemi_handle_hold(*out, &theirs)) < 0)
         return rc;
     rc = agree(mine, theirs);
@@ -290,6 +305,19 @@ static int find_at(struct shmemi_region *mine, int pe, double timeout, shmemx_re
     if (rc < 0)
         shmemi_region_close(*out);
     return rc;
+}
+
+/* A name can be registered again when its region has ended: then what is kept here is not asked any more. */
+static void forget_ended(struct shmemi_region *mine, int pe)
+{
+    struct shmemi_region *theirs;
+    shmemx_region_t found = atomic_load_explicit(&mine->at[pe], memory_order_acquire); /* [at] */
+    if (!found || !*mine->name || shmemi_handle_hold(found, &theirs) < 0)
+        return;
+    bool ended = shmemi_region_check(theirs) == -ENOENT;
+    shmemi_handle_drop(found);
+    if (ended && atomic_compare_exchange_strong_explicit(&mine->at[pe], &found, NULL, memory_order_acq_rel, memory_order_relaxed))
+        shmemi_region_close(found);
 }
 
 int shmemi_region_at(struct shmemi_region *mine, int pe, double timeout, shmemx_region_t *out)
@@ -303,6 +331,7 @@ int shmemi_region_at(struct shmemi_region *mine, int pe, double timeout, shmemx_
         *out = mine->self;
         return 0;
     }
+    forget_ended(mine, pe);
     /* [at] acquire pairs with the exchange below: the handle is complete. */
     shmemx_region_t found = atomic_load_explicit(&mine->at[pe], memory_order_acquire), none = NULL;
     if (!found) {
@@ -325,8 +354,8 @@ int shmemi_region_symmetric(void *address, size_t size, shmemx_region_t *out)
     if (rc < 0)
         return rc;
     size_t offset = (uintptr_t)address - (uintptr_t)job->heap;
-    if (!size || offset >= job->heap_size || size > job->heap_size - offset)
-        return shmemi_fail(-EINVAL, "the %zu bytes at %p are not in the symmetric heap of this PE", size, address);
+    if (!size || offset >= job->heap_used || size > job->heap_used - offset)
+        return shmemi_fail(-EINVAL, "the %zu bytes at %p are not in what is allocated of this PE's symmetric heap", size, address);
     struct shmemi_region *r = calloc(1, sizeof *r);
     _Atomic(shmemx_region_t) *at = calloc((size_t)job->n, sizeof *at);
     if (!r || !at) {

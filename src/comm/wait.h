@@ -18,12 +18,13 @@ void shmemi_wake(int pe) SHMEMI_COLD;
 static inline void shmemi_stored(int pe)
 {
     const struct shmemi_job *job = shmemi_current;
+    atomic_signal_fence(memory_order_seq_cst); /* [user-sleep] the compiler must not move this before the store either */
     if (shmemi_unlikely(atomic_load_explicit(&job->slots[pe].sleepers, memory_order_relaxed)))
         shmemi_wake(pe);
 }
 
-/* Waits until done(argument) is true; done is called often and must be cheap. Ends the job when a PE has died or left
-   without finalize (nobody can make the change any more). fn: the public function's name. */
+/* Waits until done(argument) is true; done is called often and must be cheap. Ends the job when a PE has died, or when all
+   others have left (nobody can make the change any more). fn: the public function's name. */
 void shmemi_wait(const char *fn, bool (*done)(void *argument), void *argument);
 
 /* Compares the object at ivar with the value at `value` by the SHMEM_CMP_ operator. One such function a type. */

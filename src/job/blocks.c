@@ -23,6 +23,7 @@ struct shmemi_heap_blocks {
     struct block *bins[BINS]; /* bin b: free blocks of 2^b to 2^(b+1) - 1 bytes, latest first */
     struct block **table;     /* allocated blocks */
     size_t table_size;        /* a power of two */
+    struct block *spare[2];   /* records for the next block taken, so that taking what was found cannot fail */
     struct shmemi_blocks_use use;
 };
 
@@ -111,6 +112,8 @@ void shmemi_blocks_destroy(struct shmemi_heap_blocks *h)
         after = b->after;
         free(b);
     }
+    free(h->spare[0]);
+    free(h->spare[1]);
     free(h->table);
     free(h);
 }
@@ -159,33 +162,58 @@ static void count(struct shmemi_heap_blocks *h, size_t less, size_t more)
         h->use.high_water = h->use.in_use;
 }
 
+/* Makes sure that a block can be recorded. */
+static int prepare(struct shmemi_heap_blocks *h)
+{
+    for (int i = 0; i < 2; i++)
+        if (!h->spare[i] && !(h->spare[i] = malloc(sizeof **h->spare)))
+            return shmemi_fail(-ENOMEM, "no private memory for the records of the symmetric heap");
+    return h->use.blocks >= h->table_size ? grow_table(h) : 0;
+}
+
+static struct block *take_spare(struct shmemi_heap_blocks *h)
+{
+    struct block *b = h->spare[0] ? h->spare[0] : h->spare[1];
+    h->spare[h->spare[0] ? 0 : 1] = NULL;
+    return b;
+}
+
+static int find_free(struct shmemi_heap_blocks *h, size_t size, size_t *align, size_t *bytes, struct block **out)
+{
+    *align = *align < GRAIN ? GRAIN : *align;
+    *bytes = size <= h->use.total ? shmemi_round_up(size, GRAIN) : SIZE_MAX;
+    *out = *bytes <= h->use.total ? fit(h, *bytes, *align) : NULL;
+    return *out ? prepare(h) : -ENOSPC;
+}
+
+int shmemi_blocks_find(struct shmemi_heap_blocks *h, size_t size, size_t align, size_t *offset)
+{
+    struct block *b;
+    size_t bytes;
+    int rc = find_free(h, size, &align, &bytes, &b);
+    if (rc == 0)
+        *offset = b->offset + gap_before(b, align);
+    return rc;
+}
+
 int shmemi_blocks_take(struct shmemi_heap_blocks *h, size_t size, size_t align, size_t *offset)
 {
-    if (align < GRAIN)
-        align = GRAIN;
-    size_t bytes = size <= h->use.total ? shmemi_round_up(size, GRAIN) : SIZE_MAX;
-    struct block *b = bytes <= h->use.total ? fit(h, bytes, align) : NULL;
-    if (!b)
-        return -ENOSPC;
-    struct block *front = malloc(sizeof *front), *rest = malloc(sizeof *rest);
-    if (!front || !rest || (h->use.blocks >= h->table_size && grow_table(h) < 0)) {
-        free(front);
-        free(rest);
-        return shmemi_fail(-ENOMEM, "no private memory for the records of the symmetric heap");
-    }
+    struct block *b;
+    size_t bytes;
+    int rc = find_free(h, size, &align, &bytes, &b);
+    if (rc < 0)
+        return rc;
     bin_remove(h, b);
     size_t gap = gap_before(b, align);
     if (gap) {
-        cut(h, b, gap, front);
+        struct block *after = take_spare(h);
+        cut(h, b, gap, after);
         bin_insert(h, b);
-        b = front;
+        b = after;
         bin_remove(h, b);
-    } else
-        free(front);
+    }
     if (b->bytes > bytes)
-        cut(h, b, bytes, rest);
-    else
-        free(rest);
+        cut(h, b, bytes, take_spare(h));
     b->asked = size;
     struct block **chain = chain_of(h, b->offset);
     b->next = *chain;

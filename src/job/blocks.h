@@ -15,6 +15,9 @@ struct shmemi_heap_blocks;
 int shmemi_blocks_create(size_t bytes, struct shmemi_heap_blocks **out);
 void shmemi_blocks_destroy(struct shmemi_heap_blocks *blocks);
 
+/* Where shmemi_blocks_take() would put a block; changes nothing, and that call succeeds if nothing changes in between. */
+int shmemi_blocks_find(struct shmemi_heap_blocks *blocks, size_t size, size_t align, size_t *offset);
+
 /* A block of at least size bytes (size > 0) at a multiple of align (a power of two). -ENOSPC when none is large enough. */
 int shmemi_blocks_take(struct shmemi_heap_blocks *blocks, size_t size, size_t align, size_t *offset);
 

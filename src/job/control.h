@@ -18,8 +18,8 @@ enum { SHMEMI_CONTROL_VERSION = 1, SHMEMI_PES_MOST = 1024 };
 enum { SHMEMI_PUBLISH_BYTES = SHMEMI_LINE - 8 };
 
 struct shmemi_publish {
-    _Alignas(SHMEMI_LINE) _Atomic uint64_t round; /* written last, by the slot's PE; [round] */
-    unsigned char data[SHMEMI_PUBLISH_BYTES];     /* valid once `round` has arrived; same writer */
+    _Alignas(SHMEMI_LINE) unsigned char data[SHMEMI_PUBLISH_BYTES]; /* valid once `round` has arrived; written by the slot's PE */
+    _Atomic uint64_t round;                                         /* written last, by the same; [round] */
 };
 
 /* One a PE. Each part has lines of its own, so that who writes one does not slow who reads another. */

@@ -80,21 +80,28 @@ static int no_room(size_t size)
                        size, use.total, use.in_use, use.high_water, use.largest_free);
 }
 
-int shmemi_heap_take(size_t size, size_t align, size_t *offset)
+int shmemi_heap_find(size_t size, size_t align, size_t *offset)
 {
     struct shmemi_job_parts *p = shmemi_current->parts;
     pthread_mutex_lock(&p->lock);
-    size_t at = 0, ignored;
-    int rc = shmemi_blocks_take(p->blocks, size, align, &at);
+    int rc = shmemi_blocks_find(p->blocks, size, align, offset);
     if (rc == -ENOSPC)
         rc = no_room(size);
-    else if (rc == 0 && (rc = back(p, at, size)) < 0)
-        shmemi_blocks_give(p->blocks, at, &ignored, &ignored);
     else if (rc == 0)
-        note_use(at + size);
+        rc = back(p, *offset, size);
     pthread_mutex_unlock(&p->lock);
-    *offset = at;
     return rc;
+}
+
+void shmemi_heap_take(size_t size, size_t align, size_t offset)
+{
+    struct shmemi_job_parts *p = shmemi_current->parts;
+    size_t at = SIZE_MAX;
+    pthread_mutex_lock(&p->lock);
+    int rc = shmemi_blocks_take(p->blocks, size, align, &at);
+    SHMEMI_ASSERT(rc == 0 && at == offset);
+    note_use(at + size);
+    pthread_mutex_unlock(&p->lock);
 }
 
 bool shmemi_heap_give(size_t offset)

@@ -50,6 +50,16 @@ static int from_variables(const char *rank_name, const char *size_name, struct s
     return check(id);
 }
 
+/* Texts that differ must give names that differ, so none is cut. */
+static int name_job(struct shmemi_identity *id, const char *kind, const char *text)
+{
+    int length = snprintf(id->name, sizeof id->name, "%s %s", kind, text);
+    if (length < 0 || (size_t)length >= sizeof id->name)
+        return shmemi_fail(-EINVAL, "%s has %zu bytes, but at most %zu are possible", kind[0] == 'u' ? "uid" : "SHMEM_JOB",
+                           strlen(text), sizeof id->name - 8);
+    return 0;
+}
+
 /* torchrun and whoever sets the same variables. MASTER_PORT itself belongs to torch's own store and is only a name
    here. A restarted group of workers is a new job. */
 static int from_torch(struct shmemi_identity *id)
@@ -83,13 +93,12 @@ int shmemi_identity_find(const struct shmemi_job_request *request, struct shmemi
         out->size_source = "world_size";
         if (out->n > 1 && (!request->uid || !*request->uid))
             return shmemi_fail(-EINVAL, "uid is missing: processes that are given rank and world_size find each other by a uid that all of them know");
-        snprintf(out->name, sizeof out->name, "uid %.400s", request->uid ? request->uid : "");
-        return check(out);
+        return name_job(out, "uid", request->uid ? request->uid : "") < 0 ? -EINVAL : check(out);
     }
     const char *job = shmemi_setting("SHMEM_JOB");
     if (job) {
-        snprintf(out->name, sizeof out->name, "run %.400s", job);
-        return from_variables("SHMEM_RANK", "SHMEM_SIZE", out);
+        int rc = name_job(out, "run", job);
+        return rc < 0 ? rc : from_variables("SHMEM_RANK", "SHMEM_SIZE", out);
     }
     if (shmemi_setting("RANK") || shmemi_setting("WORLD_SIZE"))
         return from_torch(out);

@@ -15,6 +15,7 @@
 #include "answer.h"
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "blocks.h"
@@ -66,7 +67,8 @@ static int choose_heap_size(const struct shmemi_job_request *request, const stru
     shmemi_host_room(&room);
     size_t n = (size_t)id->n, size = 0, most, space;
     address_space(&most, &space);
-    space /= n;
+    size_t control = shmemi_control_bytes(id->n);
+    space = space > control ? (space - control) / n : 0;
     const char *name = "SHMEM_SYMMETRIC_SIZE", *text = shmemi_setting(name);
     if (!text && shmemi_setting("SMA_SYMMETRIC_SIZE"))
         text = shmemi_setting(name = "SMA_SYMMETRIC_SIZE");
@@ -139,18 +141,38 @@ static int map_everything(struct shmemi_job *job, const struct shmemi_wireup *wi
     return 0;
 }
 
+/* A PE that has not taken its alive word yet can only be missed by its socket, which it has had since before the wire-up. */
+static bool gone_before_alive(const struct shmemi_job *job, int pe)
+{
+    int socket, rc = shmemi_wire_connect(job->parts->identity.name, pe, &socket);
+    if (rc == 0)
+        close(socket);
+    return rc == -ECONNREFUSED;
+}
+
+static int wait_for_one(const struct shmemi_job *job, int pe, int64_t deadline)
+{
+    const struct shmemi_member *m = &job->slots[pe].member;
+    int rc = 0;
+    /* [present] acquire pairs with the release in begin(). */
+    for (int i = 1; rc == 0 && atomic_load_explicit(&m->state, memory_order_acquire) == SHMEMI_MEMBER_ABSENT; i++) {
+        if (shmemi_now() >= deadline)
+            return shmemi_fail(-ETIMEDOUT, "PE %d did not finish starting in time", pe);
+        if (shmemi_member_died(m) || (i % 256 == 0 && pe != job->me && gone_before_alive(job, pe) &&
+                                      atomic_load_explicit(&m->state, memory_order_acquire) == SHMEMI_MEMBER_ABSENT))
+            return shmemi_fail(-EOWNERDEAD, "PE %d ended while the job was starting", pe);
+        rc = shmemi_interrupted();
+        usleep(200);
+    }
+    return rc;
+}
+
 static int wait_for_all(const struct shmemi_job *job, int64_t deadline)
 {
-    for (int pe = 0; pe < job->n; pe++) {
-        const struct shmemi_member *m = &job->slots[pe].member;
-        /* [present] acquire pairs with the release in begin(). */
-        while (atomic_load_explicit(&m->state, memory_order_acquire) == SHMEMI_MEMBER_ABSENT) {
-            if (shmemi_now() >= deadline)
-                return shmemi_fail(-ETIMEDOUT, "PE %d did not finish starting in time", pe);
-            usleep(200);
-        }
-    }
-    return 0;
+    int rc = 0;
+    for (int pe = 0; rc == 0 && pe < job->n; pe++)
+        rc = wait_for_one(job, pe, deadline);
+    return rc;
 }
 
 /* Takes part: the service thread, the alive word, and then the word that says so. */
@@ -207,12 +229,8 @@ static void free_job(struct shmemi_job *job)
     }
     if (job->control)
         munmap(job->control, parts->control_bytes);
-    if (job->window && !parts->heap_kept)
+    if (job->window && !parts->heap_kept) /* else arrays live on, in this PE's heap and as views of the others' */
         munmap(job->window, parts->window_bytes);
-    else if (job->window) { /* arrays in this PE's heap live on; the others' heaps go */
-        munmap(job->window, (size_t)job->me * job->stride);
-        munmap(job->heap + job->heap_size, parts->window_bytes - (size_t)job->me * job->stride - job->heap_size);
-    }
     free(parts);
     free(job);
 }
@@ -285,7 +303,7 @@ static int join(struct shmemi_job *job, const struct shmemi_job_request *request
         rc = take_statics(job);
     if (rc == 0)
         rc = begin(job, wired.listener, deadline);
-    else if (wired.listener >= 0)
+    if (rc < 0 && wired.listener >= 0 && !parts->service) /* the service closes it otherwise */
         shmemi_wire_close_listener(wired.listener);
     if (rc == 0)
         choose_patience(job);
@@ -362,6 +380,14 @@ int shmemi_leave(void)
     }
     pthread_mutex_unlock(&lifecycle);
     return 0;
+}
+
+bool shmemi_uninit(void)
+{
+    pthread_mutex_lock(&lifecycle);
+    bool last = shmemi_current->n && --shmemi_current->parts->inits == 0;
+    pthread_mutex_unlock(&lifecycle);
+    return last;
 }
 
 bool shmemi_initialized(void)

@@ -21,6 +21,9 @@ int shmemi_init(const struct shmemi_job_request *request);
    form. Without a job it does nothing. */
 int shmemi_leave(void);
 
+/* Takes one init back; whether it was the first one, so that the process has to leave. */
+bool shmemi_uninit(void);
+
 bool shmemi_initialized(void);
 
 /* Ends every PE with this exit status; flushes C streams. */

@@ -37,7 +37,6 @@ struct shmemi_job_parts {
     char *stage;                     /* scratch for collectives on memory that peers cannot reach; NULL: not yet */
     uint64_t round;                  /* collectives so far; the same on all PEs */
     const char *broken;              /* why collectives no longer work (one was interrupted); NULL: they do */
-    int (*interrupt)(void);          /* asked in long waits; nonzero ends the wait with -EINTR */
 };
 
 #endif

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/settings.h"
 #include "hal/hal.h"
 #include "map/wire.h"
@@ -171,8 +173,10 @@ static int collect(struct hub *hub, int listener)
             rc = shmemi_fail(-ETIMEDOUT, "%s of %d did not come in time (SHMEM_TIMEOUT sets how many seconds to wait)", missing, n);
             break;
         }
-        if (poll(on, (nfds_t)n, left > 1000 ? 1000 : (int)left) <= 0)
+        if (poll(on, (nfds_t)n, left > 100 ? 100 : (int)left) <= 0) {
+            rc = shmemi_interrupted();
             continue;
+        }
         int socket;
         if (on[0].revents) {
             int accepted = shmemi_wire_accept(listener, &socket);
@@ -307,6 +311,8 @@ static int reach_hub(const struct shmemi_identity *identity, int64_t deadline, i
         if (shmemi_now() >= deadline)
             return shmemi_fail(-ETIMEDOUT, "PE 0 of %d did not come in time (SHMEM_TIMEOUT sets how many seconds to wait)",
                                identity->n);
+        if ((rc = shmemi_interrupted()) < 0)
+            return rc;
         usleep(nap);
     }
 }
@@ -389,10 +395,24 @@ static int second_of_its_number(const struct shmemi_identity *identity, int heap
                        identity->rank_source);
 }
 
+/* PE 0 holds two descriptors a PE for a moment, the others one: more than the usual soft limit allows in a large job.
+   Returns the limit before, to be set again. */
+static struct rlimit allow_descriptors(int n)
+{
+    struct rlimit before = {0, 0}, more;
+    if (getrlimit(RLIMIT_NOFILE, &before) < 0 || before.rlim_cur >= 3 * (rlim_t)n + 64)
+        return before;
+    more = before;
+    more.rlim_cur = more.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &more);
+    return before;
+}
+
 int shmemi_wireup(const struct shmemi_identity *identity, int heap, size_t heap_size, size_t stride, int64_t deadline,
                   struct shmemi_wireup *out)
 {
     int n = identity->n;
+    struct rlimit before = allow_descriptors(n);
     int *lists = malloc(3 * (size_t)n * sizeof *lists);
     *out = (struct shmemi_wireup){.listener = -1, .control = -1, .control_bytes = shmemi_control_bytes(n)};
     if (!lists)
@@ -423,5 +443,7 @@ int shmemi_wireup(const struct shmemi_identity *identity, int heap, size_t heap_
             shmemi_wire_close_listener(out->listener);
         free(lists);
     }
+    if (before.rlim_max)
+        setrlimit(RLIMIT_NOFILE, &before);
     return rc;
 }

@@ -15,7 +15,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/settings.h"
+
+enum { LOOK_EVERY = 100 }; /* ms: for the interrupt check */
 
 struct address {
     struct sockaddr_un un;
@@ -162,7 +165,8 @@ int shmemi_wire_accept(int listener, int *out)
 {
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0)
-        return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED ? -EAGAIN : shmemi_fail_errno("accept");
+        return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED ? -EAGAIN
+                                                                         : shmemi_fail_errno("accept (is the limit of open files, ulimit -n, too low?)");
     int rc = same_user(fd);
     if (rc < 0) {
         close(fd);
@@ -175,16 +179,16 @@ int shmemi_wire_accept(int listener, int *out)
 static int wait_ready(int fd, short events, int64_t deadline)
 {
     for (;;) {
-        int64_t left = deadline == SHMEMI_NO_DEADLINE ? -1 : (deadline - shmemi_now() + 999999) / 1000000;
-        if (deadline != SHMEMI_NO_DEADLINE && left < 0)
-            left = 0;
+        int64_t left = deadline == SHMEMI_NO_DEADLINE ? LOOK_EVERY : (deadline - shmemi_now() + 999999) / 1000000;
         struct pollfd p = {.fd = fd, .events = events};
-        int rc = poll(&p, 1, left > 100000 ? 100000 : (int)left);
+        int rc = poll(&p, 1, left > LOOK_EVERY ? LOOK_EVERY : left < 0 ? 0 : (int)left);
         if (rc > 0)
             return 0;
         if (rc < 0 && errno != EINTR)
             return shmemi_fail_errno("poll");
-        if (rc == 0 && shmemi_now() >= deadline)
+        if ((rc = shmemi_interrupted()) < 0)
+            return rc;
+        if (shmemi_now() >= deadline)
             return shmemi_fail(-ETIMEDOUT, "no answer in time");
     }
 }
