@@ -24,8 +24,8 @@
 /* This thread is forking. Not reached through a function call or the heap, which may be missing. */
 static _Thread_local struct shmemi_fork_trap *forking __attribute__((tls_model("initial-exec")));
 
-/* The same for other threads, which may run into the handlers while they are set. One fork at a time: the
- * caller sees to that. */
+/* The same for other threads, which may run into the handlers while they are set. The caller sees to it that
+   there is one fork at a time. */
 static struct shmemi_fork_trap *_Atomic anybody;
 
 enum { RESTORER = 0x04000000, SIGNAL_SET = sizeof(uint64_t) };

@@ -19,8 +19,8 @@ struct shmemi_kernel_action {
 
 /* In memory that every child has. */
 struct shmemi_fork_trap {
-    /* Runs in the child, once, before its first access to missing memory or at shmemi_fork_trap_clear().
-     * Bare. */
+    /* Runs in the child, once, before its first access to missing memory or at shmemi_fork_trap_clear();
+       bare. */
     void (*in_child)(struct shmemi_fork_trap *trap);
     /* Runs in the parent behind the system call, while the C library still holds its locks, if this kernel
        lets us; bare. Else `parent_done` stays false. */

@@ -23,8 +23,8 @@ static int by_device(void)
     return fd;
 }
 
-/* Missing private pages are trapped in any version; shared ones that are in the file but not mapped need
- * "minor". */
+/* Missing private pages are trapped in any version. Shared ones that are in the file but not mapped need the
+   feature "minor". */
 static bool agree(int fd)
 {
     struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_MINOR_SHMEM};

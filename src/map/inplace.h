@@ -9,10 +9,9 @@
 //     pages        [ mixed ][ whole ][ whole ][ whole ][ mixed ]
 //
 // *whole*: pages strictly inside an object. They stay shared with a forked child.
-// *mixed*: the first and the last page that an object touches, and every page of an object that spans less
-// than
-//          128 KiB: other data live there too (a neighbour, malloc's own). Shared inside a job only; a forked
-//          child gets private copies.
+// *mixed*: the first and the last page that an object touches, and all pages of one that spans less than
+//          128 KiB. Other data live there too (a neighbour's, malloc's own): shared inside a job only, and a
+//          forked child gets private copies.
 //
 // A page is counted, and moved only by its first region: moving what is already shared would lose writes. So
 // a region is a list of pieces. The last deregister turns pages back into private memory.
@@ -25,10 +24,8 @@
 
 /* How far writes of other threads were safe while pages moved (register) and will be when they move back. */
 enum shmemi_guard {
-    SHMEMI_GUARD_NONE, /* no userfaultfd, or memory of a private file mapping: nobody may write during the
-                          call */
-    SHMEMI_GUARD_USER, /* a system call of another thread that touches the range meanwhile can fail with
-                          EFAULT */
+    SHMEMI_GUARD_NONE, /* nobody may write during the call: no userfaultfd, or a private mapping of a file */
+    SHMEMI_GUARD_USER, /* threads wait; but a system call that touches the pages can fail with EFAULT */
     SHMEMI_GUARD_FULL, /* writers wait, whoever they are */
 };
 
@@ -62,8 +59,7 @@ struct shmemi_inplace_config {
        steps, also while pages move back. NULL: yes. */
     int (*reserve)(void *context, size_t bytes);
     void *context;
-    const struct shmemi_inplace_static
-        *statics; /* NULL or moved static data, whose file the engine takes over */
+    const struct shmemi_inplace_static *statics; /* or NULL; the engine takes their file over */
     /* for tests */
     bool without_userfaultfd;
     bool user_mode_only;
@@ -82,13 +78,18 @@ int shmemi_inplace_fd(struct shmemi_inplace *engine, enum shmemi_page_kind kind)
 
 /* Makes the pages of [address, address + size) shared, all of them or none. *pieces_out is the caller's to
    free(); it covers whole pages, lowest address first. Any thread may call it; it blocks while pages are
-   copied. -EINVAL   size 0, the range wraps, a stack, this thread's control block, device or huge-page memory
-     -EFAULT   part of the range is not mapped        -EACCES  part of it is not writable
-     -EEXIST   it is shared by another mapping already (a memfd, /dev/shm, a memory map)
-     -EBUSY    it is under another userfaultfd        -ENOMEM  no memory for a second copy of a few MiB, or no
-   map -ENOSPC   the same pages were given back too often while peers held them      -ECHILD  after fork Not
-   noticed, so the caller's to know: pinned pages (io_uring, RDMA, cudaHostRegister) must not be registered.
- */
+   copied. Errors, with their text:
+   - EINVAL: size 0, a range that wraps, a stack, a thread's control block, device or huge-page memory
+   - EFAULT: part of it is not mapped
+   - EACCES: part of it is not writable
+   - EEXIST: it is shared by another mapping already (a memfd, /dev/shm, a file)
+   - EBUSY: it is under another userfaultfd
+   - ENOMEM: no memory for a second copy of a few MiB, or no mapping left
+   - ENOSPC: peers kept too many earlier registrations of it
+   - ECHILD: after fork
+
+   What cannot be noticed: pinned pages (io_uring, RDMA, cudaHostRegister) must not be registered. A lock on
+   the pages (mlock), their NUMA policy and advice are lost. */
 int shmemi_inplace_register(struct shmemi_inplace *engine, void *address, size_t size,
                             struct shmemi_piece **pieces_out, size_t *count_out,
                             enum shmemi_guard *guard_out);

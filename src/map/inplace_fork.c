@@ -27,8 +27,8 @@
 #include "map/apart.h"
 #include "map/raw.h"
 
-/* Held across create's and destroy's last step and across fork, outside the engine's lock; protects `served`.
- */
+/* Held across fork, and where an engine comes or goes; taken before the engine's lock. Protects the next
+   two. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static struct shmemi_inplace *served;  /* NULL: none */
 static struct shmemi_inplace *forking; /* the one that is locked for a fork */

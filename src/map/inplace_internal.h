@@ -59,8 +59,8 @@ struct shmemi_spans {
 
 /* In memory apart (apart.h). */
 struct shmemi_inplace {
-    /* Held by every call of the interface and across fork; protects all that follows unless it says
-     * otherwise. */
+    /* Held by every call of the interface and across fork. Protects all that follows, but for what is set
+       once. */
     pthread_mutex_t lock;
     pid_t owner; /* set once; not getpid() in a forked child, where nothing works any more */
     struct shmemi_inplace_config config;
@@ -122,8 +122,7 @@ bool shmemi_inplace_is_ours(const struct shmemi_inplace *engine, const struct sh
    somebody has moved the mapping elsewhere, and never use those offsets again. */
 void shmemi_inplace_forget(struct shmemi_inplace *engine, uint64_t first, uint64_t last);
 
-/* An address in the control block of a thread, which the C library keeps at the top of its stack; 0 if
- * unknown. */
+/* An address in a thread's control block, which the C library keeps at the top of its stack; 0 if unknown. */
 uintptr_t shmemi_inplace_control_block(pid_t thread);
 
 uint64_t shmemi_inplace_offset(const struct shmemi_inplace *engine, uint64_t number,

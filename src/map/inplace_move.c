@@ -261,8 +261,8 @@ void shmemi_inplace_forget(struct shmemi_inplace *engine, uint64_t first, uint64
     }
 }
 
-/* A private mapping to copy to, writable: the parked one, else a new one. 0 with the text if there is none.
- */
+/* A private, writable mapping to copy to: the parked one, else a new one. If there is none 0, with the
+   text. */
 static uintptr_t take_park(const struct shmemi_inplace *engine, const struct shmemi_window *w, bool parked)
 {
     uintptr_t park = w->address ^ engine->flip;
@@ -341,8 +341,8 @@ static uint64_t parked_until(struct shmemi_inplace *engine, uint64_t first, uint
     return end < last ? end : last;
 }
 
-/* The pages [first, last) are alike: those that are still mapped from our file go back, the others are
- * forgotten. */
+/* The pages [first, last) are alike. Those that are still mapped from our file go back, and the others are
+   forgotten. */
 static int return_run(struct shmemi_inplace *engine, uint64_t first, uint64_t last)
 {
     int result = 0;

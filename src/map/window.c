@@ -44,8 +44,8 @@ SHMEMI_BARE static void guard_call(const struct shmemi_window *w, unsigned long 
     shmemi_raw(SYS_ioctl, (uintptr_t)w->guard, what, (uintptr_t)&range, 0, 0, 0);
 }
 
-/* Whole length between memory and file; the kernel moves at most 2 GiB a call, and less only when it has a
- * reason. */
+/* The whole length between memory and file. The kernel moves less than it is asked to only when it has a
+   reason. */
 SHMEMI_BARE static long transfer(const struct shmemi_window *w, long number, uintptr_t memory)
 {
     for (size_t done = 0; done < w->length;) {
