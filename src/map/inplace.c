@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "map/inplace_internal.h"
@@ -36,14 +37,25 @@ static int range_of(const struct shmemi_inplace *engine, uintptr_t address, size
 }
 
 /* A block that glibc's malloc has mapped by itself, of whatever size: it may grow by mremap, and its pages
-   must not be one mapping of ours then. Such a block starts 16 bytes into a page, behind its size with bit 1
-   set. */
-SHMEMI_NO_SANITIZER static bool may_be_remapped(const struct shmemi_inplace *engine, uintptr_t address)
+   must not be one mapping of ours then. Before it stand the distance from the start of the mapping and the
+   size, with bit 1 set. */
+SHMEMI_NO_SANITIZER static bool is_mapped_block(const struct shmemi_inplace *engine, uintptr_t address)
 {
-    if (address % engine->page != 2 * sizeof(size_t))
+    const size_t *block = (const size_t *)address; /* NOLINT: read only if its head is on the same page */
+    if (address % sizeof(size_t) || address % engine->page < 2 * sizeof(size_t))
         return false;
-    size_t word = ((const size_t *)address)[-1];
-    return word & 2 && (word & ~(size_t)7) % engine->page == 0;
+    return block[-1] & 2 && (block[-2] + (block[-1] & ~(size_t)7)) % engine->page == 0;
+}
+
+/* Freed, this object's memory can come back as another object, also in a forked child, to whom it would then
+   be shared with ours by accident. Not so if freeing unmaps it: then it is a mapped block, or begins a page,
+   as what mmap returns does, outside the area that brk grows. */
+static bool is_in_heap(const struct shmemi_inplace *engine, uintptr_t address)
+{
+    const uintptr_t far = (uintptr_t)1 << 40, end = (uintptr_t)sbrk(0);
+    if (address < end && end - address < far)
+        return true;
+    return address % engine->page >= 2 * sizeof(size_t) && !is_mapped_block(engine, address);
 }
 
 static enum shmemi_page_kind wanted_kind(const struct range *range, bool small, uint64_t number)
@@ -134,7 +146,7 @@ static int make_pieces(const struct shmemi_inplace *engine, const struct range *
 static bool is_small(const struct shmemi_inplace *engine, const struct range *range, uintptr_t address)
 {
     uint64_t pages = range->last - range->first;
-    return pages < 3 || (pages * engine->page < SMALL && !may_be_remapped(engine, address));
+    return pages < 3 || (pages * engine->page < SMALL && !is_mapped_block(engine, address));
 }
 
 static int register_range(struct shmemi_inplace *engine, const struct range *range, uintptr_t address,
@@ -149,8 +161,9 @@ static int register_range(struct shmemi_inplace *engine, const struct range *ran
         rc = make_pieces(engine, range, pieces_out, count_out);
     if (rc < 0)
         return rc;
+    bool heap = is_in_heap(engine, address);
     for (uint64_t number = range->first; number < range->last; number++)
-        shmemi_pages_at(&engine->pages, number)->count++;
+        shmemi_inplace_count_up(engine, shmemi_pages_at(&engine->pages, number), heap);
     return 0;
 }
 

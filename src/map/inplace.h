@@ -8,7 +8,8 @@
 //     object           |....===========================....|
 //     pages        [ mixed ][ whole ][ whole ][ whole ][ mixed ]
 //
-// *whole*: pages strictly inside an object. They stay shared with a forked child.
+// *whole*: pages strictly inside an object. They stay shared with a forked child; but if the object lies in a
+//          heap, where memory is used again after free(), the child gets a copy-on-write view of them.
 // *mixed*: the first and the last page that an object touches, and all pages of one that spans less than
 //          128 KiB. Other data live there too (a neighbour's, malloc's own): shared inside a job only, and a
 //          forked child gets private copies.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a forked child gets: whole pages stay shared with it, mixed pages become private copies.
+// What a forked child gets: whole pages stay shared with it, mixed pages become private copies. Whole pages
+// that its malloc could use for something else, once it freed the object, become copy-on-write views: the
+// child sees the parent's bytes until it writes its own, and the parent never sees the child's.
 //
 // The child must not write into mixed pages before it has its copies, for they are the parent's memory, in
 // use. Yet the C library's fork writes there before any handler runs in the child: it resets locks and lists
@@ -7,7 +9,7 @@
 // are the first thing that it makes (fork_trap.h).
 //
 //   before: lock, list the mixed mappings, MADV_DONTFORK, set the trap
-//   child:  copy everything from the file to private pages, tell the parent
+//   child:  copy the mixed ones from the file to private pages, map the views, tell the parent
 //   parent: wait until the child told, or is dead; undo
 //
 // The parent waits while fork still holds the locks of malloc, so the heap that the child gets is one of one
@@ -19,6 +21,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -43,16 +46,21 @@ SHMEMI_BARE static void give_up(void)
     shmemi_raw(SYS_exit_group, 127, 0, 0, 0, 0, 0);
 }
 
+SHMEMI_BARE static bool map_run(const struct shmemi_fork_run *run, int protection, int flags, int file)
+{
+    long rc = shmemi_raw(SYS_mmap, run->address, run->length, (uintptr_t)protection,
+                         (uintptr_t)(MAP_PRIVATE | MAP_FIXED | flags), (uintptr_t)file, run->offset);
+    return rc >= 0 || rc <= -4096;
+}
+
 SHMEMI_BARE static bool copy_run(const struct shmemi_fork_run *run, int file)
 {
     const int writable = PROT_READ | PROT_WRITE;
-    long rc = shmemi_raw(SYS_mmap, run->address, run->length, (uintptr_t)writable,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, (uintptr_t)-1, 0);
-    if (rc < 0 && rc > -4096)
+    if (!map_run(run, writable, MAP_ANONYMOUS, -1))
         return false;
     for (uint64_t done = 0; done < run->length;) {
-        rc = shmemi_raw(SYS_pread64, (uintptr_t)file, run->address + done, run->length - done,
-                        run->offset + done, 0, 0);
+        long rc = shmemi_raw(SYS_pread64, (uintptr_t)file, run->address + done, run->length - done,
+                             run->offset + done, 0, 0);
         if (rc == -EINTR)
             continue;
         if (rc <= 0)
@@ -63,12 +71,17 @@ SHMEMI_BARE static bool copy_run(const struct shmemi_fork_run *run, int file)
            shmemi_raw(SYS_mprotect, run->address, run->length, (uintptr_t)run->protection, 0, 0, 0) == 0;
 }
 
-SHMEMI_BARE static void copy_all(struct shmemi_fork_trap *trap)
+SHMEMI_BARE static void complete_child(struct shmemi_fork_trap *trap)
 {
     const struct shmemi_fork_plan *plan = (const struct shmemi_fork_plan *)(void *)trap;
-    for (size_t i = 0; i < plan->count; i++)
-        if (!copy_run(&plan->runs[i], plan->file))
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct shmemi_fork_run *run = &plan->runs[i];
+        bool done = run->kind == SHMEMI_PAGES_MIXED
+                        ? copy_run(run, plan->files[run->kind])
+                        : map_run(run, run->protection, 0, plan->files[run->kind]);
+        if (!done)
             give_up();
+    }
     shmemi_raw(SYS_write, (uintptr_t)plan->done[1], (uintptr_t) "", 1, 0, 0, 0);
 }
 
@@ -85,7 +98,7 @@ SHMEMI_BARE static void wait_for_child(struct shmemi_fork_trap *trap)
 
 /* ---- before ---- */
 
-static bool add_run(struct shmemi_fork_plan *plan, const struct shmemi_map *map)
+static bool add_run(struct shmemi_fork_plan *plan, struct shmemi_fork_run run)
 {
     if (plan->count == plan->capacity) {
         struct shmemi_fork_run *runs = shmemi_apart_grow(plan->runs, &plan->capacity, sizeof *runs);
@@ -93,50 +106,71 @@ static bool add_run(struct shmemi_fork_plan *plan, const struct shmemi_map *map)
             return false;
         plan->runs = runs;
     }
-    plan->runs[plan->count++] = (struct shmemi_fork_run){.address = map->start,
-                                                         .length = map->end - map->start,
-                                                         .offset = map->offset,
-                                                         .protection = map->protection};
+    plan->runs[plan->count++] = run;
     return true;
 }
 
-/* Lists every mapping of the mixed file, wherever it is. */
-static bool list_runs(struct shmemi_inplace *engine)
+static bool is_heap(const struct shmemi_inplace *engine, uint64_t address)
 {
-    struct shmemi_fork_plan *plan = &engine->plan;
-    struct shmemi_map map;
-    int rc;
-    plan->count = 0;
-    shmemi_maps_rewind(&engine->maps);
-    while ((rc = shmemi_maps_next(&engine->maps, &map)) > 0) {
-        if (shmemi_inplace_kind_of(engine, &map) != SHMEMI_PAGES_MIXED)
-            continue;
-        if (!add_run(plan, &map))
+    const struct shmemi_page *page = shmemi_pages_at(&engine->pages, address / engine->page);
+    return page && page->flags & SHMEMI_PAGE_HEAP;
+}
+
+/* The parts of a mapping of whole pages that the child must not share. */
+static bool add_heap_runs(struct shmemi_inplace *engine, const struct shmemi_map *map)
+{
+    for (uint64_t at = map->start, end; at < map->end; at = end) {
+        bool heap = is_heap(engine, at);
+        for (end = at + engine->page; end < map->end && is_heap(engine, end) == heap;)
+            end += engine->page;
+        struct shmemi_fork_run run = {at, end - at, map->offset + (at - map->start), SHMEMI_PAGES_WHOLE,
+                                      map->protection};
+        if (heap && !add_run(&engine->plan, run))
             return false;
     }
-    return rc == 0;
+    return true;
+}
+
+/* Lists every mapping of the mixed file, wherever it is, and what lies in a heap of the whole one. */
+static bool list_runs(struct shmemi_inplace *engine)
+{
+    struct shmemi_map map;
+    int rc;
+    bool added = true;
+    engine->plan.count = 0;
+    shmemi_maps_rewind(&engine->maps);
+    while (added && (rc = shmemi_maps_next(&engine->maps, &map)) > 0) {
+        enum shmemi_page_kind kind = shmemi_inplace_kind_of(engine, &map);
+        struct shmemi_fork_run run = {map.start, map.end - map.start, map.offset, kind, map.protection};
+        if (kind == SHMEMI_PAGES_MIXED)
+            added = add_run(&engine->plan, run);
+        else if (kind == SHMEMI_PAGES_WHOLE && engine->heap)
+            added = add_heap_runs(engine, &map);
+    }
+    return added && rc == 0;
 }
 
 static void set_inherit(const struct shmemi_fork_plan *plan, int advice)
 {
     for (size_t i = 0; i < plan->count; i++)
-        madvise((void *)(uintptr_t)plan->runs[i].address, (size_t)plan->runs[i].length, advice);
+        if (plan->runs[i].kind == SHMEMI_PAGES_MIXED) /* which fork itself may touch in the child */
+            madvise((void *)(uintptr_t)plan->runs[i].address, (size_t)plan->runs[i].length, advice);
 }
 
 static void make_plan(struct shmemi_inplace *engine)
 {
     struct shmemi_fork_plan *plan = &engine->plan;
     plan->active = false;
-    if (engine->mixed == 0)
+    if (engine->mixed == 0 && engine->heap == 0)
         return;
-    plan->file = engine->files[SHMEMI_PAGES_MIXED];
+    memcpy(plan->files, engine->files, sizeof plan->files);
     if (!list_runs(engine) || pipe2(plan->done, O_CLOEXEC) < 0) {
         shmemi_warn("map", "no memory or descriptors to give a forked child its own copies: "
                            "it shares registered memory and what lies beside it");
         return;
     }
     plan->active = true;
-    plan->trap.in_child = copy_all;
+    plan->trap.in_child = complete_child;
     plan->trap.in_parent = wait_for_child;
     plan->trap.without_dispatch = engine->config.without_dispatch;
     set_inherit(plan, MADV_DONTFORK);

@@ -31,6 +31,7 @@ enum { SHMEMI_ADDRESS_BITS = 48 };
 
 struct shmemi_fork_run {
     uint64_t address, length, offset;
+    enum shmemi_page_kind kind;
     int protection;
 };
 
@@ -40,7 +41,7 @@ struct shmemi_fork_plan {
     struct shmemi_fork_trap trap; /* first: it is how the bare functions find the plan */
     struct shmemi_fork_run *runs;
     size_t count, capacity;
-    int file;    /* the mixed one */
+    int files[SHMEMI_PAGE_KINDS];
     int done[2]; /* pipe: the child has copied, or is dead */
     bool active; /* the child has something to copy */
 };
@@ -73,6 +74,7 @@ struct shmemi_inplace {
     struct shmemi_maps maps;
     struct shmemi_spans spans; /* of the range that is being registered */
     size_t mixed;              /* pages that a child has to copy */
+    size_t heap;               /* pages that a child must not share, see SHMEMI_PAGE_HEAP */
     uintptr_t main_thread;     /* an address in the main thread's control block, 0 if unknown; set once */
     struct shmemi_fork_plan plan;
     struct shmemi_pages pages;
@@ -132,6 +134,9 @@ uint64_t shmemi_inplace_offset(const struct shmemi_inplace *engine, uint64_t num
  *guard_out is lowered to what held for this run. */
 int shmemi_inplace_bring_in(struct shmemi_inplace *engine, const struct shmemi_run *run,
                             enum shmemi_guard *guard_out);
+
+/* move: one more region needs this page, and it may be that of an allocator. */
+void shmemi_inplace_count_up(struct shmemi_inplace *engine, struct shmemi_page *page, bool heap);
 
 /* move: gives back those pages of [first, last) that are moved and have count 0. */
 int shmemi_inplace_give_back(struct shmemi_inplace *engine, uint64_t first, uint64_t last);

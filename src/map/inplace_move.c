@@ -185,12 +185,23 @@ int shmemi_inplace_bring_in(struct shmemi_inplace *engine, const struct shmemi_r
     return 0;
 }
 
+void shmemi_inplace_count_up(struct shmemi_inplace *engine, struct shmemi_page *page, bool heap)
+{
+    page->count++;
+    if (!heap || page->flags & (SHMEMI_PAGE_MIXED | SHMEMI_PAGE_HEAP))
+        return; /* mixed pages are no child's anyhow */
+    page->flags |= SHMEMI_PAGE_HEAP;
+    engine->heap++;
+}
+
 /* ---- back ---- */
 
 static void note_private(struct shmemi_inplace *engine, struct shmemi_page *page, bool new_offset)
 {
     if (page->flags & SHMEMI_PAGE_MIXED)
         engine->mixed--;
+    if (page->flags & SHMEMI_PAGE_HEAP)
+        engine->heap--;
     unsigned epoch = page->epoch + (new_offset || page->flags & SHMEMI_PAGE_EXPOSED ? 1u : 0u);
     *page = (struct shmemi_page){.epoch = (uint16_t)epoch};
 }

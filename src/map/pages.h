@@ -16,6 +16,7 @@ enum shmemi_page_flag {
     SHMEMI_PAGE_MIXED = 1u << 1,   /* ... from the mixed one */
     SHMEMI_PAGE_EXPOSED = 1u << 2, /* a peer may hold it under the present epoch */
     SHMEMI_PAGE_PARKED = 1u << 3,  /* its private mapping waits at the parking place */
+    SHMEMI_PAGE_HEAP = 1u << 4,    /* an allocator can use it for something else once the object is freed */
 };
 
 struct shmemi_page {

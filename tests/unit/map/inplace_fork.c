@@ -45,6 +45,15 @@ static bool filled(const void *memory, size_t bytes, int value)
     return true;
 }
 
+static char *volatile used;
+
+/* So that no compiler takes it for superfluous. */
+static void use(char *memory, size_t bytes)
+{
+    used = memory;
+    memset(used, 5, bytes);
+}
+
 static void a_child_has_private_copies_of_mixed_pages(void **state)
 {
     (void)state;
@@ -127,8 +136,8 @@ static void a_child_may_free_and_scribble_on_its_heap(void **state)
         in_child(filled(mapped, 1 << 20, 9), "the large block differs");
         free(mapped);
         for (int i = 0; i < 2000; i++) {
-            char *more = malloc((size_t)(i % 900 + 1));
-            memset(more, 5, (size_t)(i % 900 + 1));
+            size_t size = (size_t)(i % 900 + 1);
+            use(malloc(size), size);
         }
         malloc_trim(0);
         _exit(0);
@@ -143,6 +152,70 @@ static void a_child_may_free_and_scribble_on_its_heap(void **state)
         free(block[i]);
     }
     free(mapped);
+    shmemi_inplace_destroy(engine);
+}
+
+/* Memory that is used again after free(): the child does so, and the parent must not see it. */
+static void a_child_may_free_a_large_block_of_the_heap(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip(); /* another malloc */
+    struct shmemi_inplace *engine = forking_engine();
+    enum { SIZE = 1 << 20 };
+    mallopt(M_MMAP_THRESHOLD, 8 << 20);
+    char *large = malloc(SIZE),
+         *behind = malloc(100); /* not at the top, which free() would give to the system */
+    memset(large, 9, SIZE);
+    struct region region = put_in(engine, large, SIZE);
+    pid_t child = fork();
+    if (child == 0) {
+        in_child(filled(large, SIZE, 9), "the block differs");
+        free(large);
+        for (int i = 0; i < 500; i++)
+            use(malloc(1000), 1000);
+        _exit(0);
+    }
+    ends_well(child);
+    all_bytes(large, SIZE, 9);
+    memset(large, 8, SIZE);
+    struct view view = look_at(engine, region);
+    all_bytes(through(view, large), SIZE, 8);
+    look_away(view);
+    take_out(engine, region, true);
+    all_bytes(large, SIZE, 8);
+    free(large);
+    free(behind);
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    shmemi_inplace_destroy(engine);
+}
+
+static void a_mapped_block_of_malloc_stays_shared_with_a_child(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip(); /* another malloc */
+    struct shmemi_inplace *engine = forking_engine();
+    enum { SIZE = 40 << 20 }; /* malloc maps it in any case */
+    char *block = malloc(SIZE), *aligned = aligned_alloc(64, SIZE);
+    memset(block, 1, SIZE);
+    memset(aligned, 1, SIZE);
+    struct region one = put_in(engine, block, SIZE), other = put_in(engine, aligned, SIZE);
+    pid_t child = fork();
+    if (child == 0) {
+        *(volatile char *)&block[SIZE / 2] = 2; /* or the compiler sees that it is freed */
+        *(volatile char *)&aligned[SIZE / 2] = 3;
+        free(block);
+        free(aligned);
+        _exit(0);
+    }
+    ends_well(child);
+    assert_int_equal(block[SIZE / 2], 2);
+    assert_int_equal(aligned[SIZE / 2], 3);
+    take_out(engine, one, false);
+    take_out(engine, other, false);
+    free(block);
+    free(aligned);
     shmemi_inplace_destroy(engine);
 }
 
@@ -488,9 +561,8 @@ static void fork_in_a_loop_while_threads_register_and_allocate(void **state)
             memset(kept[i % KEPT], 0, 300);
             if (!SANITIZED) { /* whose malloc does not look after children of threads */
                 free(kept[i % KEPT]);
-                char *own = malloc(5000);
-                memset(own, 1, 5000);
-                free(own);
+                use(malloc(5000), 5000);
+                free(used);
             }
             _exit(0);
         }
@@ -591,6 +663,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_child_has_private_copies_of_mixed_pages),
         cmocka_unit_test(the_parent_writes_only_after_the_copy),
         cmocka_unit_test(a_child_may_free_and_scribble_on_its_heap),
+        cmocka_unit_test(a_child_may_free_a_large_block_of_the_heap),
+        cmocka_unit_test(a_mapped_block_of_malloc_stays_shared_with_a_child),
         cmocka_unit_test(job_operations_fail_in_a_child_and_change_nothing),
         cmocka_unit_test(a_child_of_a_child_works),
         cmocka_unit_test(fork_leaves_the_segv_action_and_descriptors_alone),
@@ -603,6 +677,7 @@ int main(int argc, char **argv)
         BY_PAGE_FAULT(a_child_has_private_copies_of_mixed_pages),
         BY_PAGE_FAULT(the_parent_writes_only_after_the_copy),
         BY_PAGE_FAULT(a_child_may_free_and_scribble_on_its_heap),
+        BY_PAGE_FAULT(a_child_may_free_a_large_block_of_the_heap),
         BY_PAGE_FAULT(fork_leaves_the_segv_action_and_descriptors_alone),
         BY_PAGE_FAULT(other_fork_handlers_may_do_what_they_like),
         BY_PAGE_FAULT(a_fork_that_fails_changes_nothing),
