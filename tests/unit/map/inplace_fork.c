@@ -172,8 +172,8 @@ static void a_child_may_free_a_large_block_of_the_heap(void **state)
     if (child == 0) {
         in_child(filled(large, SIZE, 9), "the block differs");
         free(large);
-        for (int i = 0; i < 500; i++)
-            use(malloc(1000), 1000);
+        for (int i = 0; i < 3000; i++)
+            use(malloc(2000), 2000);
         _exit(0);
     }
     ends_well(child);
