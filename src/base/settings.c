@@ -4,7 +4,10 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,26 +20,27 @@ const char *shmemi_setting(const char *name)
     return text && *text ? text : NULL;
 }
 
-/* A number without sign or exponent, with a point whatever the locale says; *end is where it ends, text itself if there is
-   none. */
-static double plain_number(const char *text, const char **end)
+static locale_t plain;
+
+static void make_plain(void)
 {
-    double value = 0, place = 1;
-    const char *at = text;
-    for (; isdigit((unsigned char)*at); at++)
-        value = value * 10 + (*at - '0');
-    if (*at == '.' && (at > text || isdigit((unsigned char)at[1])))
-        for (at++; isdigit((unsigned char)*at); at++)
-            value += (*at - '0') * (place /= 10);
-    *end = at;
-    return value;
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/* strtod() with a point whatever the program's locale is. */
+static double to_number(const char *text, char **end)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_plain);
+    return plain ? strtod_l(text, end, plain) : strtod(text, end);
 }
 
 int shmemi_parse_size(const char *name, const char *text, size_t *out)
 {
-    const char *end;
-    double value = plain_number(text, &end);
-    if (end == text)
+    char *end;
+    bool number = isdigit((unsigned char)*text) || (*text == '.' && isdigit((unsigned char)text[1]));
+    double value = number && text[1] != 'x' && text[1] != 'X' ? to_number(text, &end) : NAN;
+    if (!(value >= 0))
         return shmemi_fail(-EINVAL, "%s is '%s', which is no size: write a number and perhaps k, m, g or t, such as 512M",
                            name, text);
     static const char suffixes[] = "kmgt";
@@ -65,9 +69,9 @@ int shmemi_parse_int(const char *name, const char *text, long low, long high, lo
 
 int shmemi_parse_seconds(const char *name, const char *text, double *out)
 {
-    const char *end;
-    double value = plain_number(text, &end);
-    if (end == text || *end)
+    char *end;
+    double value = to_number(text, &end);
+    if (end == text || *end || !(value >= 0))
         return shmemi_fail(-EINVAL, "%s is '%s', but must be a number of seconds, zero or more", name, text);
     *out = value;
     return 0;

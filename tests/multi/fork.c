@@ -45,7 +45,6 @@ static void nothing_works(void)
     REFUSES(EPERM, says, shmemx_broadcast(&v, 8, 0));
     REFUSES(EPERM, says, shmemx_heap_info(&(shmemx_heap_info_t){0}));
     REFUSES(EPERM, says, shmemx_keep_heap());
-    REFUSES(EPERM, says, shmemx_set_interrupt(NULL));
     REFUSES(EPERM, says, shmemx_finalize());
     GIVES(0, shmemx_leave());
 }

@@ -68,7 +68,7 @@ static void alignments(void)
     }
     void *block;
     REFUSES(EINVAL, "alignment is 3", shmemx_malloc(8, 3, &block));
-    REFUSES(EINVAL, "at most 2 MiB", shmemx_malloc(8, 4 << 20, &block));
+    REFUSES(ENOMEM, "at most 2 MiB", shmemx_malloc(8, 4 << 20, &block));
 }
 
 static void cleared(void)

@@ -394,8 +394,8 @@ static void symmetric(void)
     GIVES(0, shmemx_put(at(numbered, right()), 16, &(int64_t){me + 2}, 8));
     GIVES(0, shmemx_wait_event(numbered, SHMEMX_EVENT_WRITE, 20));
     GIVES(left() + 2, block[2]);
-    REFUSES(EINVAL, "not in the symmetric heap", shmemx_region_symmetric(&me, 4, &whole));
-    REFUSES(EINVAL, "not in the symmetric heap", shmemx_region_symmetric(block, 0, &whole));
+    REFUSES(EINVAL, "not in what is allocated", shmemx_region_symmetric(&me, 4, &whole));
+    REFUSES(EINVAL, "not in what is allocated", shmemx_region_symmetric(block, 0, &whole));
     GIVES(0, shmemx_barrier());
     GIVES(0, shmemx_deregister(numbered));
     REFUSES(EINVAL, "was not registered", shmemx_deregister(whole));
