@@ -11,6 +11,8 @@
 
 static int copy(void *to, const void *from, size_t bytes, bool overlap)
 {
+    if (!bytes)
+        return 0; /* the pointers may be NULL then */
     if (!overlap)
         return shmemi_hal_host.copy(to, SHMEMI_MEMORY_HOST, from, SHMEMI_MEMORY_HOST, bytes);
     memmove(to, from, bytes);

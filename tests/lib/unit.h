@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "skip.h"
+
 #include "base/error.h"
 #include "leaks.h"
 
@@ -77,14 +79,6 @@ static inline void child_succeeds(pid_t pid)
     if (status != 0)
         fail_msg("the child ended with status %#x", (unsigned)status);
 }
-
-/* Skips the test, with the reason where the count of results looks for it. */
-#define skip_because(...)                                                                                    \
-    do {                                                                                                     \
-        print_message("# skip: " __VA_ARGS__);                                                               \
-        print_message("\n");                                                                                 \
-        skip();                                                                                              \
-    } while (0)
 
 /* A stream of random numbers that is the same for the same seed: xorshift64*. */
 static inline uint64_t next_random(uint64_t *state)

@@ -159,7 +159,7 @@ static void offsets_that_peers_hold_run_out_cleanly(void **state)
 {
     (void)state;
     if (SANITIZED)
-        skip();
+        skip_because("it takes too long under a sanitizer");
     struct shmemi_inplace *engine = plain_engine();
     char *page = pages(PAGE, 1);
     struct region region;
@@ -230,7 +230,7 @@ static void a_small_block_that_malloc_grew_is_private(void **state)
 {
     (void)state;
     if (SANITIZED)
-        skip(); /* another malloc */
+        skip_because("this malloc is not the C library's");
     struct shmemi_inplace *engine = plain_engine();
     char *above = mapped_block(40000), *block = mapped_block(40000);
     memset(block, 7, 40000);
@@ -523,7 +523,7 @@ static void memory_under_another_userfaultfd_is_refused(void **state)
     struct uffdio_register range = {.range = {(uintptr_t)memory + 20 * PAGE, PAGE},
                                     .mode = UFFDIO_REGISTER_MODE_MISSING};
     if (fd < 0 || ioctl(fd, UFFDIO_API, &api) < 0 || ioctl(fd, UFFDIO_REGISTER, &range) < 0)
-        skip();
+        skip_because("userfaultfd is not to be had here");
     if (guarded(engine))
         refused(engine, memory, 40 * PAGE, -EBUSY, "another userfaultfd");
     close(fd);

@@ -160,7 +160,7 @@ static void a_child_may_free_a_large_block_of_the_heap(void **state)
 {
     (void)state;
     if (SANITIZED)
-        skip(); /* another malloc */
+        skip_because("this malloc is not the C library's");
     struct shmemi_inplace *engine = forking_engine();
     enum { SIZE = 1 << 20 };
     mallopt(M_MMAP_THRESHOLD, 8 << 20);
@@ -194,7 +194,7 @@ static void a_mapped_block_of_malloc_stays_shared_with_a_child(void **state)
 {
     (void)state;
     if (SANITIZED)
-        skip(); /* another malloc */
+        skip_because("this malloc is not the C library's");
     struct shmemi_inplace *engine = forking_engine();
     enum { SIZE = 40 << 20 }; /* malloc maps it in any case */
     char *block = malloc(SIZE), *aligned = aligned_alloc(64, SIZE);
@@ -469,7 +469,7 @@ static void locks_of_the_heap_on_mixed_pages_stay_the_parents(void **state)
 {
     (void)state;
     if (SANITIZED)
-        skip(); /* another malloc */
+        skip_because("this malloc is not the C library's");
     char *block = NULL;
     pthread_t thread;
     pthread_create(&thread, NULL, block_beside_arena_head, &block);
@@ -628,10 +628,10 @@ static void a_child_has_a_sound_heap_although_threads_allocate(void **state)
 {
     (void)state;
 #ifndef __x86_64__
-    skip(); /* see fork_trap.h */
+    skip_because("this kernel cannot hand system calls to the thread");
 #endif
     if (SANITIZED)
-        skip(); /* another malloc */
+        skip_because("this malloc is not the C library's");
     run_alone("heap", "MALLOC_ARENA_MAX=1");
 }
 

@@ -19,6 +19,8 @@
 
 #include <cmocka.h>
 
+#include "skip.h"
+
 #include "base/error.h"
 #include "map/inplace.h"
 

@@ -58,7 +58,7 @@ static void register_keeps_every_write_of_a_running_thread(void **state)
     (void)state;
     struct shmemi_inplace *engine = plain_engine();
     if (!guarded(engine))
-        skip(); /* there is nothing to test */
+        skip_because("userfaultfd is not to be had here");
     char *memory = pages(200 * PAGE, 0);
     struct writer writer;
     start(&writer, memory + 8, 3 * PAGE, WORDS);
@@ -76,7 +76,7 @@ static void neighbours_on_mixed_pages_lose_nothing(void **state)
     (void)state;
     struct shmemi_inplace *engine = plain_engine();
     if (!guarded(engine))
-        skip(); /* there is nothing to test */
+        skip_because("userfaultfd is not to be had here");
     char *memory = pages(4 * PAGE, 0);
     struct writer writer;
     start(&writer, memory + 8, 256, WORDS);
@@ -96,7 +96,7 @@ static void user_mode_guard_keeps_the_writes_of_threads(void **state)
     (void)state;
     struct shmemi_inplace *engine = engine_with((struct shmemi_inplace_config){.user_mode_only = true});
     if (!guarded(engine))
-        skip(); /* there is nothing to test */
+        skip_because("userfaultfd is not to be had here");
     char *memory = pages(40 * PAGE, 0);
     struct writer writer;
     start(&writer, memory + 8, PAGE / 2, WORDS);
@@ -136,7 +136,7 @@ static void full_guard_lets_system_calls_wait_too(void **state)
     struct region region = put_in(engine, filler.memory, 10);
     take_out(engine, region, false);
     if (region.guard != SHMEMI_GUARD_FULL)
-        skip();
+        skip_because("userfaultfd is not to be had here");
     pthread_t thread;
     assert_int_equal(pipe(filler.pipe), 0);
     pthread_create(&thread, NULL, read_into, &filler);
@@ -236,7 +236,7 @@ static void several_threads_register_at_once(void **state)
     (void)state;
     struct shmemi_inplace *engine = plain_engine();
     if (!guarded(engine))
-        skip(); /* there is nothing to test */
+        skip_because("userfaultfd is not to be had here");
     char *shared = pages(50 * PAGE, 1);
     pthread_t thread[4];
     struct worker worker[4];
@@ -277,7 +277,7 @@ static void the_heap_works_while_its_pages_move(void **state)
     (void)state;
     struct shmemi_inplace *engine = plain_engine();
     if (!guarded(engine))
-        skip(); /* there is nothing to test */
+        skip_because("userfaultfd is not to be had here");
     _Atomic bool end = false;
     pthread_t thread[2];
     struct worker worker[2];
@@ -307,11 +307,11 @@ static void at_the_limit_of_mappings_register_fails_and_nothing_is_lost(void **s
 {
     (void)state;
     if (SANITIZED)
-        skip(); /* they map much themselves */
+        skip_because("sanitizers map much themselves");
     enum { MOST = 70000, PAGES = 400 };
     struct shmemi_inplace *engine = plain_engine();
     if (!guarded(engine))
-        skip(); /* there is nothing to test */
+        skip_because("userfaultfd is not to be had here");
     char *memory = pages(PAGES * PAGE, 1);
     char *filling =
         mmap(NULL, (size_t)MOST * 2 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -347,7 +347,7 @@ static void huge_pages_of_the_kernels_own_accord_move_too(void **state)
     (void)state;
     struct shmemi_inplace *engine = plain_engine();
     if (!guarded(engine))
-        skip(); /* there is nothing to test */
+        skip_because("userfaultfd is not to be had here");
     const size_t huge = 2 << 20;
     char *memory = mmap(NULL, 5 * huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char *aligned = (char *)(((uintptr_t)memory + huge - 1) & ~(huge - 1));
@@ -373,7 +373,7 @@ static void locked_memory_moves_too(void **state)
     char *memory = pages(100 * PAGE, 1);
     bool all = mlockall(MCL_FUTURE) == 0;
     if (mlock(memory, 100 * PAGE) < 0)
-        skip();
+        skip_because("memory cannot be locked here");
     for (int i = 0; i < 10; i++) {
         struct region region = put_in(engine, memory + 10, 90 * PAGE);
         take_out(engine, region, false);
