@@ -38,16 +38,20 @@ typedef struct {
     const char *uid;  /* text that all PEs of the job have in common and no others, such as shmemx_get_unique_id()'s */
     size_t heap_size; /* most bytes of the symmetric heap; 0: SHMEM_SYMMETRIC_SIZE, or this PE's share of the memory */
 } shmemx_init_attr_t;
-#define SHMEMX_INIT_ATTR {-1, -1, NULL, 0}
+#define SHMEMX_INIT_ATTR                                                                                               \
+    {                                                                                                                  \
+        -1, -1, NULL, 0                                                                                                \
+    }
 
-/* Joins the job and waits for all its PEs (SHMEM_TIMEOUT seconds, 60 by default: -ETIMEDOUT names who did not come). May
-   be called again; only as many shmemx_finalize() end it. attr NULL: SHMEMX_INIT_ATTR. */
+/* Joins the job and waits for all its PEs (SHMEM_TIMEOUT seconds, 60 by default: -ETIMEDOUT names who did not come).
+   May be called again; only as many shmemx_finalize() end it. attr NULL: SHMEMX_INIT_ATTR. */
 SHMEMX_API int shmemx_init(const shmemx_init_attr_t *attr);
 
 /* Collective. Waits for all PEs like a barrier; the call that matches the first init leaves the job. */
 SHMEMX_API int shmemx_finalize(void);
 
-/* Leaves the job at once, whoever is still in it: they see that this PE has left when they need it. 0 also without one. */
+/* Leaves the job at once, whoever is still in it: they see that this PE has left when they need it. 0 also without one.
+ */
 SHMEMX_API int shmemx_leave(void);
 
 /* 128 random bits as 32 hexadecimal digits and a zero byte. Needs no job. */
@@ -71,8 +75,8 @@ SHMEMX_API int shmemx_set_interrupt(int (*check)(void));
 
 /* --- the symmetric heap ----------------------------------------------------------------------------------------- */
 
-/* Collective. `size` bytes at the same offset of every PE's heap, not cleared. align: a power of two to 2 MiB, or 0 (64).
-   size 0: NULL. -ENOMEM tells which PE had no room, how much is in use, and what to set. */
+/* Collective. `size` bytes at the same offset of every PE's heap, not cleared. align: a power of two to 2 MiB, or 0
+   (64). size 0: NULL. -ENOMEM tells which PE had no room, how much is in use, and what to set. */
 SHMEMX_API int shmemx_malloc(size_t size, size_t align, void **out);
 /* Collective. NULL is allowed. */
 SHMEMX_API int shmemx_free(void *block);
@@ -111,7 +115,8 @@ typedef enum { SHMEMX_SUM, SHMEMX_PROD, SHMEMX_MIN, SHMEMX_MAX, SHMEMX_AND, SHME
 
 /* --- regions ---------------------------------------------------------------------------------------------------- */
 
-/* A region is a range of memory that other PEs can reach. A handle is this PE's hold on a region, its own or a peer's. */
+/* A region is a range of memory that other PEs can reach. A handle is this PE's hold on a region, its own or a peer's.
+ */
 typedef struct shmemx_region *shmemx_region_t;
 
 /* What peers may do. The kernel enforces read-only between processes of different users; between PEs of one user this
@@ -126,7 +131,7 @@ typedef struct shmemx_region *shmemx_region_t;
 typedef enum {
     SHMEMX_KIND_MOVED,     /* its pages were moved into shared memory at the same address: loads, stores, atomics */
     SHMEMX_KIND_SYMMETRIC, /* it lies in the symmetric heap: likewise */
-    SHMEMX_KIND_COPIED     /* it stayed where it was: peers copy with process_vm_readv and writev; no atomics, no view */
+    SHMEMX_KIND_COPIED /* it stayed where it was: peers copy with process_vm_readv and writev; no atomics, no view */
 } shmemx_kind_t;
 
 /* What registering promised about writes of other threads while pages moved. */
@@ -142,7 +147,10 @@ typedef struct {
     int move;           /* 0: do not move the pages (they are pinned): SHMEMX_KIND_COPIED */
     shmemx_type_t type; /* what regions that correspond must agree in, besides the size */
 } shmemx_region_attr_t;
-#define SHMEMX_REGION_ATTR {SHMEMX_REMOTE_ALL, NULL, 1, SHMEMX_BYTES}
+#define SHMEMX_REGION_ATTR                                                                                             \
+    {                                                                                                                  \
+        SHMEMX_REMOTE_ALL, NULL, 1, SHMEMX_BYTES                                                                       \
+    }
 
 /* Makes [address, address + size) reachable for peers. Whole pages of the object, and the neighbours on its first and
    last page, move into shared memory and stay at their addresses; writes of other threads are not lost (see guard).
@@ -164,8 +172,8 @@ SHMEMX_API int shmemx_region_find(int pe, const char *name, uint64_t number, dou
    agree in bytes and type: -EINVAL names both PEs. The handle belongs to `mine` and ends with it: it is not closed. */
 SHMEMX_API int shmemx_region_at(shmemx_region_t mine, int pe, double timeout, shmemx_region_t *out);
 
-/* A handle on [address, address + size) of the symmetric heap of this PE, not numbered and without events: it corresponds
-   to the same offset of every PE. To be closed. */
+/* A handle on [address, address + size) of the symmetric heap of this PE, not numbered and without events: it
+   corresponds to the same offset of every PE. To be closed. */
 SHMEMX_API int shmemx_region_symmetric(void *address, size_t size, shmemx_region_t *out);
 
 /* Gives up a handle from find or symmetric; views through it must not be used any more. */
@@ -173,7 +181,7 @@ SHMEMX_API int shmemx_region_close(shmemx_region_t region);
 
 typedef struct {
     uint64_t number;
-    int owner; /* PE */
+    int owner;     /* PE */
     void *address; /* in this process; NULL for a peer's SHMEMX_KIND_COPIED, and without SHMEMX_REMOTE_READ */
     size_t size;
     unsigned access;
@@ -194,16 +202,16 @@ SHMEMX_API int shmemx_put(shmemx_region_t region, size_t offset, const void *sou
 SHMEMX_API int shmemx_get(void *dest, shmemx_region_t region, size_t offset, size_t size);
 /* shmemx_put, and then an update of the 64-bit signal word at sig_offset of the region `signal` (of the same owner);
    sig_op SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. Who sees the signal sees the data. */
-SHMEMX_API int shmemx_put_signal(shmemx_region_t region, size_t offset, const void *source, size_t size, shmemx_region_t signal,
-                                 size_t sig_offset, uint64_t value, int sig_op);
+SHMEMX_API int shmemx_put_signal(shmemx_region_t region, size_t offset, const void *source, size_t size,
+                                 shmemx_region_t signal, size_t sig_offset, uint64_t value, int sig_op);
 
-/* Puts into the region that PE pe is waiting on (shmemx_wait_event for writes, or for any), at its beginning plus offset.
-   Blocks until pe waits; of several puts the one that came first is served first. -ETIMEDOUT. -EMSGSIZE, on both sides:
-   it does not fit. -EDEADLK: pe stands in line itself, for this PE or for somebody who does. */
+/* Puts into the region that PE pe is waiting on (shmemx_wait_event for writes, or for any), at its beginning plus
+   offset. Blocks until pe waits; of several puts the one that came first is served first. -ETIMEDOUT. -EMSGSIZE, on
+   both sides: it does not fit. -EDEADLK: pe stands in line itself, for this PE or for somebody who does. */
 SHMEMX_API int shmemx_put_to_waiting(int pe, size_t offset, const void *source, size_t size, double timeout);
 
-/* Waits for and consumes one event of this PE's own region: a put that arrived, or a get by a peer that finished. Events
-   are counted, so one that came before is not lost. */
+/* Waits for and consumes one event of this PE's own region: a put that arrived, or a get by a peer that finished.
+   Events are counted, so one that came before is not lost. */
 #define SHMEMX_EVENT_WRITE 1
 #define SHMEMX_EVENT_READ 2
 #define SHMEMX_EVENT_ANY 3
@@ -225,8 +233,8 @@ typedef enum {
     SHMEMX_ATOMIC_XOR
 } shmemx_atomic_t;
 
-/* One atomic operation on the aligned 32- or 64-bit element at offset. operand: the value (not for FETCH); expected: for
-   CAS; old: where the value before goes, or NULL. Counts no event. */
+/* One atomic operation on the aligned 32- or 64-bit element at offset. operand: the value (not for FETCH); expected:
+   for CAS; old: where the value before goes, or NULL. Counts no event. */
 SHMEMX_API int shmemx_atomic(shmemx_region_t region, size_t offset, shmemx_type_t type, shmemx_atomic_t operation,
                              const void *operand, const void *expected, void *old);
 

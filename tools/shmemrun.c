@@ -20,7 +20,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PES_MOST = 1024, LINE_MOST = 65536, PATIENCE_MS = 1000, STATUS_USAGE = 2, STATUS_TIMEOUT = 124, STATUS_NO_PROGRAM = 127 };
+enum {
+    PES_MOST = 1024,
+    LINE_MOST = 65536,
+    PATIENCE_MS = 1000,
+    STATUS_USAGE = 2,
+    STATUS_TIMEOUT = 124,
+    STATUS_NO_PROGRAM = 127
+};
 
 /* A PE's standard output or error on its way through --tag-output. */
 struct stream {
@@ -44,7 +51,7 @@ static struct {
 
 static struct pe pes[PES_MOST];
 static int running;
-static int exit_status;         /* of the first that failed */
+static int exit_status;          /* of the first that failed */
 static int64_t started, kill_at; /* ms; kill_at: 0 while all is well */
 
 static int64_t now_ms(void)
@@ -77,7 +84,8 @@ static void help(void)
          "  --timeout SECONDS   end the job after that time, with exit status 124\n"
          "  --help, --version\n"
          "\n"
-         "PE 0 has the standard input. Ctrl-C ends every PE. When one PE fails, the others are ended and the exit status\n"
+         "PE 0 has the standard input. Ctrl-C ends every PE. When one PE fails, the others are ended and the exit "
+         "status\n"
          "is that of the first that failed (128 + the signal's number for a signal).");
 }
 
@@ -313,7 +321,8 @@ static void reaped(pid_t pid, int status)
         fprintf(stderr, "shmemrun: PE %d (pid %d) was killed by signal %d (%s)%s\n", rank, (int)pid, WTERMSIG(status),
                 strsignal(WTERMSIG(status)), rest);
     else
-        fprintf(stderr, "shmemrun: PE %d (pid %d) ended with exit status %d%s\n", rank, (int)pid, WEXITSTATUS(status), rest);
+        fprintf(stderr, "shmemrun: PE %d (pid %d) ended with exit status %d%s\n", rank, (int)pid, WEXITSTATUS(status),
+                rest);
     end_job(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), SIGTERM);
 }
 

@@ -7,20 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(call)                                                                                          \
-    do {                                                                                                     \
-        if ((call) < 0) {                                                                                    \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, shmemx_last_error());                         \
-            exit(1);                                                                                         \
-        }                                                                                                    \
+#define CHECK(call)                                                                                                    \
+    do {                                                                                                               \
+        if ((call) < 0) {                                                                                              \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, shmemx_last_error());                                   \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
     } while (0)
 
-#define EXPECT(condition)                                                                                    \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: wrong result: %s\n", __FILE__, __LINE__, #condition);                    \
-            exit(1);                                                                                         \
-        }                                                                                                    \
+#define EXPECT(condition)                                                                                              \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: wrong result: %s\n", __FILE__, __LINE__, #condition);                              \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
     } while (0)
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counter on rank 0 that every rank adds to, and a word that exactly one rank wins by compare-and-swap. Both are global
-// variables, which oshcc makes symmetric.   oshcc counter.c -o counter && shmemrun -n 4 ./counter
+// A counter on rank 0 that every rank adds to, and a word that exactly one rank wins by compare-and-swap. Both are
+// global variables, which oshcc makes symmetric.   oshcc counter.c -o counter && shmemrun -n 4 ./counter
 #include "common.h"
 
 static int counter, winner, wins;

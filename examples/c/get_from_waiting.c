@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank 0 holds an array and waits until somebody has read it; rank 1 reads it. Rank 0's processor does nothing for that.
-// oshcc get_from_waiting.c -o get_from_waiting && shmemrun -n 2 ./get_from_waiting
+// Rank 0 holds an array and waits until somebody has read it; rank 1 reads it. Rank 0's processor does nothing for
+// that. oshcc get_from_waiting.c -o get_from_waiting && shmemrun -n 2 ./get_from_waiting
 #include "common.h"
 
 enum { N = 1024 * 1024, BYTES = N * (int)sizeof(float) };

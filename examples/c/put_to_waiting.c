@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank 0 puts an array to rank 1, which waits for it: once into whatever region rank 1 waits in, once into a region that it
-// finds by name.   oshcc put_to_waiting.c -o put_to_waiting && shmemrun -n 2 ./put_to_waiting
+// Rank 0 puts an array to rank 1, which waits for it: once into whatever region rank 1 waits in, once into a region
+// that it finds by name.   oshcc put_to_waiting.c -o put_to_waiting && shmemrun -n 2 ./put_to_waiting
 #include "common.h"
 
 enum { N = 1024 * 1024, BYTES = N * (int)sizeof(float) };

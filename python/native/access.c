@@ -19,13 +19,12 @@ static void forget_stale(const struct there *there, int rc)
         there->region->at[there->pe] = NULL;
 }
 
-static bool find_there(const char *fn, const char *argument, PyObject *region, PyObject *pe,
-                       PyObject *timeout, struct there *out)
+static bool find_there(const char *fn, const char *argument, PyObject *region, PyObject *pe, PyObject *timeout,
+                       struct there *out)
 {
     double seconds;
     *out = (struct there){.pe = -1};
-    return (out->region = ext_region_from(fn, argument, region)) &&
-           (pe == Py_None || ext_pe(fn, "pe", pe, &out->pe)) &&
+    return (out->region = ext_region_from(fn, argument, region)) && (pe == Py_None || ext_pe(fn, "pe", pe, &out->pe)) &&
            ext_timeout(fn, timeout, ext_state.patience, &seconds) &&
            (out->handle = ext_reach(fn, out->region, out->pe, seconds));
 }
@@ -41,13 +40,11 @@ static bool check_here(const char *fn, const struct ext_memory *here, size_t off
 {
     char label[96];
     return ext_inside(fn, "src_", offset, size, here->size,
-                      here->region ? ext_region_label(here->region, label, sizeof label)
-                                   : "the local memory");
+                      here->region ? ext_region_label(here->region, label, sizeof label) : "the local memory");
 }
 
 /* size None: as much as the local memory has from its offset on. */
-static bool take_size(const char *fn, PyObject *size, const struct ext_memory *here, size_t here_offset,
-                      size_t *out)
+static bool take_size(const char *fn, PyObject *size, const struct ext_memory *here, size_t here_offset, size_t *out)
 {
     if (size != Py_None)
         return ext_size(fn, "size", size, out);
@@ -81,14 +78,12 @@ struct transfer {
 /* args: region, pe, offset, local memory, its offset, size, timeout */
 static bool take_transfer(const char *fn, PyObject *const *args, bool into_here, struct transfer *t)
 {
-    if (!ext_size(fn, "offset", args[2], &t->there_offset) ||
-        !ext_size(fn, "src_offset", args[4], &t->here_offset) ||
+    if (!ext_size(fn, "offset", args[2], &t->there_offset) || !ext_size(fn, "src_offset", args[4], &t->here_offset) ||
         !ext_memory_get(fn, into_here ? "the destination" : "the source", args[3], into_here, &t->here))
         return false;
     if (take_size(fn, args[5], &t->here, t->here_offset, &t->size) &&
         find_there(fn, "region", args[0], args[1], args[6], &t->there) &&
-        check_there(fn, &t->there, t->there_offset, t->size) &&
-        check_here(fn, &t->here, t->here_offset, t->size))
+        check_there(fn, &t->there, t->there_offset, t->size) && check_here(fn, &t->here, t->here_offset, t->size))
         return true;
     ext_memory_release(&t->here);
     return false;
@@ -100,13 +95,13 @@ static bool is_short(const struct transfer *t)
 }
 
 /* Runs `call` with the GIL when that is the shorter way. */
-#define TRANSFER(rc, t, call)                                                                                \
-    do {                                                                                                     \
-        if (is_short(t)) {                                                                                   \
-            rc = (call);                                                                                     \
-        } else {                                                                                             \
-            EXT_CALL(rc, call);                                                                              \
-        }                                                                                                    \
+#define TRANSFER(rc, t, call)                                                                                          \
+    do {                                                                                                               \
+        if (is_short(t)) {                                                                                             \
+            rc = (call);                                                                                               \
+        } else {                                                                                                       \
+            EXT_CALL(rc, call);                                                                                        \
+        }                                                                                                              \
     } while (0)
 
 static PyObject *transferred(const char *fn, struct transfer *t, int rc)
@@ -155,16 +150,15 @@ static PyObject *access_put_signal(PyObject *module, PyObject *const *args, Py_s
         !ext_value_from(fn, "value", args[10], SHMEMX_UINT64, &value) || !ext_int(fn, "op", args[11], &add) ||
         !take_transfer(fn, args + 1, false, &t))
         return NULL;
-    bool found =
-        find_there(fn, "signal", args[8], args[2], args[7], &signal) &&
-        ext_inside(fn, "sig_", offset, sizeof value, signal.region->info.size, "the signal's region");
+    bool found = find_there(fn, "signal", args[8], args[2], args[7], &signal) &&
+                 ext_inside(fn, "sig_", offset, sizeof value, signal.region->info.size, "the signal's region");
     if (!found) {
         ext_memory_release(&t.here);
         return NULL;
     }
     TRANSFER(rc, &t,
-             shmemx_put_signal(t.there.handle, t.there_offset, t.here.address + t.here_offset, t.size,
-                               signal.handle, offset, value.u64, add ? SHMEM_SIGNAL_ADD : SHMEM_SIGNAL_SET));
+             shmemx_put_signal(t.there.handle, t.there_offset, t.here.address + t.here_offset, t.size, signal.handle,
+                               offset, value.u64, add ? SHMEM_SIGNAL_ADD : SHMEM_SIGNAL_SET));
     forget_stale(&signal, rc);
     return transferred(fn, &t, rc);
 }
@@ -177,13 +171,11 @@ static PyObject *access_put_to_waiting(PyObject *module, PyObject *const *args, 
     size_t offset, here_offset, size;
     double timeout;
     int pe, rc = 0;
-    if (!ext_may_call(fn) || !ext_pe(fn, "pe", args[1], &pe) ||
-        !ext_size(fn, "dst_offset", args[2], &offset) || !ext_size(fn, "src_offset", args[4], &here_offset) ||
-        !ext_timeout(fn, args[6], SHMEMX_FOREVER, &timeout) ||
+    if (!ext_may_call(fn) || !ext_pe(fn, "pe", args[1], &pe) || !ext_size(fn, "dst_offset", args[2], &offset) ||
+        !ext_size(fn, "src_offset", args[4], &here_offset) || !ext_timeout(fn, args[6], SHMEMX_FOREVER, &timeout) ||
         !ext_memory_get(fn, "the source", args[3], false, &here))
         return NULL;
-    bool right =
-        take_size(fn, args[5], &here, here_offset, &size) && check_here(fn, &here, here_offset, size);
+    bool right = take_size(fn, args[5], &here, here_offset, &size) && check_here(fn, &here, here_offset, size);
     if (right)
         EXT_CALL(rc, shmemx_put_to_waiting(pe, offset, here.address + here_offset, size, timeout));
     PyObject *answer = right ? ext_answer(fn, rc) : NULL;
@@ -200,8 +192,7 @@ static PyObject *access_wait_event(PyObject *module, PyObject *const *args, Py_s
     struct ext_region *region = ext_region_from(fn, "region", args[1]);
     double timeout;
     int which, rc;
-    if (!region || !ext_int(fn, "for_", args[2], &which) ||
-        !ext_timeout(fn, args[3], SHMEMX_FOREVER, &timeout))
+    if (!region || !ext_int(fn, "for_", args[2], &which) || !ext_timeout(fn, args[3], SHMEMX_FOREVER, &timeout))
         return NULL;
     EXT_CALL(rc, shmemx_wait_event(region->handle, which, timeout));
     return ext_answer(fn, rc);
@@ -249,8 +240,8 @@ static PyObject *access_atomic(PyObject *module, PyObject *const *args, Py_ssize
                         "float32 and float64",
                         ext_region_label(there.region, label, sizeof label), ext_type_names[type]);
     if (offset % size)
-        return ext_fail(fn, EXT_VALUE, "offset is %zu bytes, which is no multiple of the %zu bytes of a %s",
-                        offset, size, ext_type_names[type]);
+        return ext_fail(fn, EXT_VALUE, "offset is %zu bytes, which is no multiple of the %zu bytes of a %s", offset,
+                        size, ext_type_names[type]);
     if (!check_there(fn, &there, offset, size) ||
         (args[5] != Py_None &&
          !ext_value_from(fn, operation == SHMEMX_ATOMIC_CAS ? "desired" : "value", args[5], type, &value)) ||
@@ -293,9 +284,9 @@ static PyObject *access_fence(PyObject *module, PyObject *none)
     return ext_may_call("fence") ? ext_answer("fence", shmemx_fence()) : NULL;
 }
 
-#define FAST(name, function)                                                                                 \
-    {                                                                                                        \
-        name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL, NULL                                   \
+#define FAST(name, function)                                                                                           \
+    {                                                                                                                  \
+        name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL, NULL                                             \
     }
 PyMethodDef ext_access_methods[] = {
     FAST("inside", access_inside),
@@ -307,13 +298,12 @@ PyMethodDef ext_access_methods[] = {
     FAST("wait_value", access_wait_value),
     FAST("atomic", access_atomic),
     {"barrier", access_barrier, METH_NOARGS,
-     PyDoc_STR(
-         "barrier()\n--\n\n"
-         "Waits until every PE is here. All transfers that any PE began before are then complete "
-         "everywhere.\n\n"
-         "Collective: every PE calls it, by one thread at a time.\n\n"
-         "Raises: OwnerDied (a PE died or left), NotInitialized; whatever a signal handler raises, such as\n"
-         "KeyboardInterrupt, after which collectives do not work any more.")},
+     PyDoc_STR("barrier()\n--\n\n"
+               "Waits until every PE is here. All transfers that any PE began before are then complete "
+               "everywhere.\n\n"
+               "Collective: every PE calls it, by one thread at a time.\n\n"
+               "Raises: OwnerDied (a PE died or left), NotInitialized; whatever a signal handler raises, such as\n"
+               "KeyboardInterrupt, after which collectives do not work any more.")},
     {"quiet", access_quiet, METH_NOARGS,
      PyDoc_STR("quiet()\n--\n\n"
                "Completes all transfers that this PE began: their effect is visible to every PE. Any thread "

@@ -19,8 +19,8 @@ static bool out_of_range(const char *fn, const char *argument, PyObject *number,
 {
     PyObject *text = PyObject_Str(number); /* fails for numbers of thousands of digits */
     PyErr_Clear();
-    ext_fail(fn, EXT_RANGE, "%s is %s, but must be %s", argument,
-             text ? PyUnicode_AsUTF8(text) : "a huge number", must);
+    ext_fail(fn, EXT_RANGE, "%s is %s, but must be %s", argument, text ? PyUnicode_AsUTF8(text) : "a huge number",
+             must);
     Py_XDECREF(text);
     Py_DECREF(number);
     return false;
@@ -85,8 +85,7 @@ bool ext_timeout(const char *fn, PyObject *object, double otherwise, double *out
         if (!PyErr_ExceptionMatches(PyExc_TypeError))
             return false;
         PyErr_Clear();
-        ext_fail(fn, EXT_TYPE, "timeout is a %s, but must be a number of seconds or None",
-                 Py_TYPE(object)->tp_name);
+        ext_fail(fn, EXT_TYPE, "timeout is a %s, but must be a number of seconds or None", Py_TYPE(object)->tp_name);
         return false;
     }
     if (isnan(seconds) || seconds < 0) {
@@ -128,8 +127,7 @@ static bool from_region(const char *fn, const char *argument, PyObject *object, 
     return true;
 }
 
-bool ext_memory_get(const char *fn, const char *argument, PyObject *object, bool writable,
-                    struct ext_memory *out)
+bool ext_memory_get(const char *fn, const char *argument, PyObject *object, bool writable, struct ext_memory *out)
 {
     *out = (struct ext_memory){0};
     if (PyObject_TypeCheck(object, &ext_region_type))
@@ -139,8 +137,8 @@ bool ext_memory_get(const char *fn, const char *argument, PyObject *object, bool
     if (PyObject_GetBuffer(object, &out->buffer, writable ? PyBUF_CONTIG : PyBUF_CONTIG_RO) < 0) {
         PyErr_Clear();
         out->buffer.obj = NULL;
-        ext_fail(fn, EXT_BUFFER, "%s is a %s without a contiguous%s buffer", argument,
-                 Py_TYPE(object)->tp_name, writable ? ", writable" : "");
+        ext_fail(fn, EXT_BUFFER, "%s is a %s without a contiguous%s buffer", argument, Py_TYPE(object)->tp_name,
+                 writable ? ", writable" : "");
         return false;
     }
     out->address = out->buffer.buf;
@@ -163,8 +161,8 @@ bool ext_inside(const char *fn, const char *prefix, size_t offset, size_t size, 
     }
     if (offset <= have && size <= have - offset)
         return true;
-    ext_fail(fn, EXT_RANGE, "%soffset %zu + size %zu goes past the end of %s, which has %zu bytes", prefix,
-             offset, size, what, have);
+    ext_fail(fn, EXT_RANGE, "%soffset %zu + size %zu goes past the end of %s, which has %zu bytes", prefix, offset,
+             size, what, have);
     return false;
 }
 
@@ -206,8 +204,7 @@ size_t ext_type_size(shmemx_type_t type)
     }
 }
 
-static bool float_from(const char *fn, const char *argument, PyObject *object, shmemx_type_t type,
-                       union ext_value *out)
+static bool float_from(const char *fn, const char *argument, PyObject *object, shmemx_type_t type, union ext_value *out)
 {
     double value = PyFloat_AsDouble(object);
     if (value == -1.0 && PyErr_Occurred()) {
@@ -228,8 +225,7 @@ static bool float_from(const char *fn, const char *argument, PyObject *object, s
     return true;
 }
 
-bool ext_value_from(const char *fn, const char *argument, PyObject *object, shmemx_type_t type,
-                    union ext_value *out)
+bool ext_value_from(const char *fn, const char *argument, PyObject *object, shmemx_type_t type, union ext_value *out)
 {
     static const struct {
         long long low;

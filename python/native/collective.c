@@ -24,8 +24,7 @@ static PyObject *collective_broadcast(PyObject *module, PyObject *const *args, P
     EXT_ARGUMENTS("broadcast", 3);
     struct ext_memory memory;
     int root, rc;
-    if (!ext_may_call(fn) || !ext_pe(fn, "root", args[2], &root) ||
-        !ext_memory_get(fn, "x", args[1], true, &memory))
+    if (!ext_may_call(fn) || !ext_pe(fn, "root", args[2], &root) || !ext_memory_get(fn, "x", args[1], true, &memory))
         return NULL;
     EXT_CALL(rc, shmemx_broadcast(memory.address, memory.size, root));
     PyObject *answer = ext_answer(fn, rc);
@@ -49,22 +48,21 @@ static PyObject *collective_all_gather(PyObject *module, PyObject *const *args, 
         ext_memory_release(&dest);
         return NULL;
     }
-    bool fits =
-        source.size <= SIZE_MAX / (size_t)ext_state.n && dest.size == source.size * (size_t)ext_state.n;
+    bool fits = source.size <= SIZE_MAX / (size_t)ext_state.n && dest.size == source.size * (size_t)ext_state.n;
     if (fits)
         EXT_CALL(rc, shmemx_all_gather(dest.address, source.address, source.size));
     else
-        ext_fail(fn, EXT_VALUE, "out has %zu bytes, but must have the %zu of x for each of the %d PEs",
-                 dest.size, source.size, ext_state.n);
+        ext_fail(fn, EXT_VALUE, "out has %zu bytes, but must have the %zu of x for each of the %d PEs", dest.size,
+                 source.size, ext_state.n);
     PyObject *answer = fits ? ext_answer(fn, rc) : NULL;
     ext_memory_release(&source);
     ext_memory_release(&dest);
     return answer;
 }
 
-#define FAST(name, function)                                                                                 \
-    {                                                                                                        \
-        name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL, NULL                                   \
+#define FAST(name, function)                                                                                           \
+    {                                                                                                                  \
+        name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL, NULL                                             \
     }
 PyMethodDef ext_collective_methods[] = {
     FAST("all_reduce", collective_all_reduce),

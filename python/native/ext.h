@@ -30,8 +30,7 @@ extern struct ext_state ext_state;
    ext_fail_rc is for a negative errno from the library, whose text it takes; the exception of an interrupting
    signal handler wins. */
 PyObject *ext_fail_rc(const char *fn, int rc);
-PyObject *ext_fail(const char *fn, const char *kind, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+PyObject *ext_fail(const char *fn, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Kinds that ext_fail knows; the package maps them, and errno, to classes. */
 #define EXT_TYPE "type"
 #define EXT_VALUE "value"
@@ -48,13 +47,13 @@ PyObject *ext_answer(const char *fn, int rc);
 bool ext_may_call(const char *fn);
 
 /* Runs a call of the library without the GIL. Use ext_may_call() before. */
-#define EXT_CALL(rc, call)                                                                                   \
-    do {                                                                                                     \
-        ext_state.in_flight++;                                                                               \
-        PyThreadState *ext_saved_ = PyEval_SaveThread();                                                     \
-        rc = (call);                                                                                         \
-        PyEval_RestoreThread(ext_saved_);                                                                    \
-        ext_state.in_flight--;                                                                               \
+#define EXT_CALL(rc, call)                                                                                             \
+    do {                                                                                                               \
+        ext_state.in_flight++;                                                                                         \
+        PyThreadState *ext_saved_ = PyEval_SaveThread();                                                               \
+        rc = (call);                                                                                                   \
+        PyEval_RestoreThread(ext_saved_);                                                                              \
+        ext_state.in_flight--;                                                                                         \
     } while (0)
 
 /* Copies below this many bytes take less time than letting go of the GIL and getting it back. */
@@ -67,12 +66,12 @@ int ext_state_init(PyObject *module);
 
 /* For the private functions, which the package calls with a fixed number of arguments. Evaluates to the
    first, the name of the function that the user called. */
-#define EXT_ARGUMENTS(name, expected)                                                                        \
-    (void)module;                                                                                            \
-    if (n != (expected))                                                                                     \
-        return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, not %zd", name, (int)(expected), n);    \
-    const char *fn = PyUnicode_AsUTF8(args[0]);                                                              \
-    if (!fn)                                                                                                 \
+#define EXT_ARGUMENTS(name, expected)                                                                                  \
+    (void)module;                                                                                                      \
+    if (n != (expected))                                                                                               \
+        return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, not %zd", name, (int)(expected), n);              \
+    const char *fn = PyUnicode_AsUTF8(args[0]);                                                                        \
+    if (!fn)                                                                                                           \
     return NULL
 
 bool ext_size(const char *fn, const char *argument, PyObject *object, size_t *out);
@@ -91,13 +90,11 @@ struct ext_memory {
     struct ext_region *region; /* or NULL */
     Py_buffer buffer;          /* of a buffer; obj is NULL otherwise */
 };
-bool ext_memory_get(const char *fn, const char *argument, PyObject *object, bool writable,
-                    struct ext_memory *out);
+bool ext_memory_get(const char *fn, const char *argument, PyObject *object, bool writable, struct ext_memory *out);
 void ext_memory_release(struct ext_memory *memory);
 
 /* Is offset + size inside `have` bytes? `what` names whose. */
-bool ext_inside(const char *fn, const char *prefix, size_t offset, size_t size, size_t have,
-                const char *what);
+bool ext_inside(const char *fn, const char *prefix, size_t offset, size_t size, size_t have, const char *what);
 
 /* One element, for atomics and wait_until. */
 union ext_value {
@@ -110,8 +107,7 @@ union ext_value {
 };
 extern const char *const ext_type_names[];
 size_t ext_type_size(shmemx_type_t type); /* 4 or 8; 0 for what atomics do not take */
-bool ext_value_from(const char *fn, const char *argument, PyObject *object, shmemx_type_t type,
-                    union ext_value *out);
+bool ext_value_from(const char *fn, const char *argument, PyObject *object, shmemx_type_t type, union ext_value *out);
 PyObject *ext_value_to(shmemx_type_t type, const union ext_value *value);
 
 /* --- region.c ----------------------------------------------------------------------------------------- */

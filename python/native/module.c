@@ -72,8 +72,7 @@ PyMODINIT_FUNC PyInit__ext(void)
     PyObject *module = PyModule_Create(&definition);
     if (!module)
         return NULL;
-    PyMethodDef *tables[] = {ext_state_methods, ext_region_methods, ext_access_methods,
-                             ext_collective_methods};
+    PyMethodDef *tables[] = {ext_state_methods, ext_region_methods, ext_access_methods, ext_collective_methods};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (PyModule_AddFunctions(module, tables[i]) < 0)
             goto failed;

@@ -164,8 +164,7 @@ static PyObject *region_find(PyObject *module, PyObject *const *args, Py_ssize_t
     size_t number = 0;
     double timeout;
     const char *name = NULL;
-    if (!ext_may_call(fn) || !ext_pe(fn, "pe", args[2], &pe) ||
-        !ext_timeout(fn, args[5], ext_state.patience, &timeout))
+    if (!ext_may_call(fn) || !ext_pe(fn, "pe", args[2], &pe) || !ext_timeout(fn, args[5], ext_state.patience, &timeout))
         return NULL;
     if (args[3] != Py_None ? !(name = PyUnicode_AsUTF8(args[3])) : !ext_size(fn, "index", args[4], &number))
         return NULL;
@@ -182,14 +181,13 @@ static PyObject *region_symmetric(PyObject *module, PyObject *const *args, Py_ss
     EXT_ARGUMENTS("symmetric", 6);
     size_t address, size;
     int type;
-    if (!ext_may_call(fn) || !ext_size(fn, "address", args[2], &address) ||
-        !ext_size(fn, "size", args[3], &size) || !ext_int(fn, "type", args[5], &type))
+    if (!ext_may_call(fn) || !ext_size(fn, "address", args[2], &address) || !ext_size(fn, "size", args[3], &size) ||
+        !ext_int(fn, "type", args[5], &type))
         return NULL;
     struct ext_region *region = new_region(args[1], EXT_SYMMETRIC, args[4]);
     if (!region)
         return NULL;
-    int rc =
-        shmemx_region_symmetric((void *)address, size, &region->handle); // NOLINT(performance-no-int-to-ptr)
+    int rc = shmemx_region_symmetric((void *)address, size, &region->handle); // NOLINT(performance-no-int-to-ptr)
     if (rc < 0)
         return dropped(fn, region, rc);
     PyObject *made = opened(fn, region);
@@ -219,8 +217,7 @@ static PyObject *region_close(PyObject *module, PyObject *const *args, Py_ssize_
     struct ext_region *region = ext_region_from(fn, "region", args[1]);
     if (!region)
         return NULL;
-    region->open =
-        false; /* calls of other threads that are under way end: copies when done, waits with an error */
+    region->open = false; /* calls of other threads that are under way end: copies when done, waits with an error */
     if (region->views && region->source != EXT_OWN)
         Py_RETURN_NONE;
     int rc = end_handle(region);
@@ -304,8 +301,7 @@ static PyObject *get_open(PyObject *self, void *unused)
 
 static PyGetSetDef region_getset[] = {
     {"name", get_name, NULL, "The name that it was registered with, or None.", NULL},
-    {"addr", get_addr, NULL,
-     "Where it begins in this process; 0 for a peer's that is reached by copying only.", NULL},
+    {"addr", get_addr, NULL, "Where it begins in this process; 0 for a peer's that is reached by copying only.", NULL},
     {"is_open", get_open, NULL, "False once it was deregistered, closed, or its job is over.", NULL},
     {0},
 };
@@ -330,8 +326,7 @@ static PyMemberDef region_members[] = {
 PyTypeObject ext_region_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "shmem._ext.RegionBase",
     .tp_basicsize = sizeof(struct ext_region),
-    .tp_flags =
-        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .tp_traverse = region_traverse,
     .tp_clear = region_clear,
     .tp_finalize = region_finalize,
@@ -382,8 +377,8 @@ static PyObject *region_reach(PyObject *module, PyObject *const *args, Py_ssize_
     struct ext_region *region = ext_region_from(fn, "region", args[1]);
     int pe;
     double timeout;
-    if (!region || !ext_pe(fn, "pe", args[2], &pe) ||
-        !ext_timeout(fn, args[3], ext_state.patience, &timeout) || !ext_reach(fn, region, pe, timeout))
+    if (!region || !ext_pe(fn, "pe", args[2], &pe) || !ext_timeout(fn, args[3], ext_state.patience, &timeout) ||
+        !ext_reach(fn, region, pe, timeout))
         return NULL;
     Py_RETURN_NONE;
 }
@@ -398,8 +393,7 @@ static PyObject *region_view(PyObject *module, PyObject *const *args, Py_ssize_t
     shmemx_region_t there;
     shmemx_region_info_t info;
     char label[96];
-    if (!region || !ext_pe(fn, "pe", args[2], &pe) ||
-        !ext_timeout(fn, args[3], ext_state.patience, &timeout) ||
+    if (!region || !ext_pe(fn, "pe", args[2], &pe) || !ext_timeout(fn, args[3], ext_state.patience, &timeout) ||
         !(there = ext_reach(fn, region, pe, timeout)))
         return NULL;
     int rc = shmemx_region_info(there, &info);
@@ -533,15 +527,15 @@ static PyObject *heap_info(PyObject *module, PyObject *none)
     int rc = shmemx_heap_info(&info);
     if (rc < 0)
         return ext_fail_rc("heap_info", rc);
-    return Py_BuildValue("(nnnnn)", (Py_ssize_t)info.total, (Py_ssize_t)info.in_use,
-                         (Py_ssize_t)info.largest_free, (Py_ssize_t)info.high_water, (Py_ssize_t)info.blocks);
+    return Py_BuildValue("(nnnnn)", (Py_ssize_t)info.total, (Py_ssize_t)info.in_use, (Py_ssize_t)info.largest_free,
+                         (Py_ssize_t)info.high_water, (Py_ssize_t)info.blocks);
 }
 
 /* --- together ----------------------------------------------------------------------------------------- */
 
-#define FAST(name, function)                                                                                 \
-    {                                                                                                        \
-        name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL, NULL                                   \
+#define FAST(name, function)                                                                                           \
+    {                                                                                                                  \
+        name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL, NULL                                             \
     }
 PyMethodDef ext_region_methods[] = {
     FAST("register", region_register),

@@ -230,8 +230,7 @@ PyMethodDef ext_state_methods[] = {
     {"my_pe", job_my_pe, METH_NOARGS, NULL},
     {"n_pes", job_n_pes, METH_NOARGS, NULL},
     {"unique_id", job_unique_id, METH_NOARGS, NULL},
-    {"epoch", job_epoch, METH_NOARGS,
-     "A number that changes when a job begins or ends, and in a forked child."},
+    {"epoch", job_epoch, METH_NOARGS, "A number that changes when a job begins or ends, and in a forked child."},
     {"set_make_error", set_make_error, METH_O, NULL},
     {0},
 };

@@ -26,8 +26,8 @@ void shmemi_bad_pointer(const char *fn, const char *argument)
 
 void shmemi_bad_alignment(const char *fn, const char *argument, const volatile void *pointer, size_t size)
 {
-    shmemi_die(fn, "%s is %p, which is not aligned to the %zu bytes of its type", argument,
-               (const void *)pointer, size);
+    shmemi_die(fn, "%s is %p, which is not aligned to the %zu bytes of its type", argument, (const void *)pointer,
+               size);
 }
 
 void shmemi_bad_cmp(const char *fn, int cmp)

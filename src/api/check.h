@@ -42,15 +42,13 @@ static inline void shmemi_check_pe(const char *fn, const char *argument, int pe)
 }
 
 /* A plain address may be NULL only when there is nothing to read or write. */
-static inline void shmemi_check_pointer(const char *fn, const char *argument, const void *pointer,
-                                        size_t count)
+static inline void shmemi_check_pointer(const char *fn, const char *argument, const void *pointer, size_t count)
 {
     if (shmemi_unlikely(!pointer && count > 0))
         shmemi_bad_pointer(fn, argument);
 }
 
-static inline void shmemi_check_aligned(const char *fn, const char *argument, const volatile void *pointer,
-                                        size_t size)
+static inline void shmemi_check_aligned(const char *fn, const char *argument, const volatile void *pointer, size_t size)
 {
     if (shmemi_unlikely((uintptr_t)pointer % size != 0))
         shmemi_bad_alignment(fn, argument, pointer, size);
@@ -63,8 +61,7 @@ static inline void shmemi_check_sig_op(const char *fn, int sig_op)
 }
 
 /* What every wait and test needs: a comparison that exists, and objects here that others can change. */
-static inline void shmemi_check_wait(const char *fn, const volatile void *ivars, size_t nelems, size_t size,
-                                     int cmp)
+static inline void shmemi_check_wait(const char *fn, const volatile void *ivars, size_t nelems, size_t size, int cmp)
 {
     if (shmemi_unlikely(cmp < SHMEM_CMP_EQ || cmp > SHMEM_CMP_LE))
         shmemi_bad_cmp(fn, cmp);

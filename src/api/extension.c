@@ -42,7 +42,8 @@ const char *shmemx_last_error(void)
     return shmemi_last_error();
 }
 
-/* --- the job -------------------------------------------------------------------------------------------------------- */
+/* --- the job --------------------------------------------------------------------------------------------------------
+ */
 
 int shmemx_init(const shmemx_init_attr_t *attr)
 {
@@ -50,7 +51,8 @@ int shmemx_init(const shmemx_init_attr_t *attr)
     attr = attr ? attr : &normal;
     bool rank = attr->rank != -1, size = attr->n_pes != -1;
     if (rank != size)
-        return NAMED(shmemi_fail(-EINVAL, "%s is given but %s is not: a job needs both", rank ? "rank" : "n_pes", rank ? "n_pes" : "rank"));
+        return NAMED(shmemi_fail(-EINVAL, "%s is given but %s is not: a job needs both", rank ? "rank" : "n_pes",
+                                 rank ? "n_pes" : "rank"));
     if (!rank && attr->uid)
         return NAMED(shmemi_fail(-EINVAL, "uid is given but rank and n_pes are not: a job needs all three"));
     struct shmemi_job_request request = {
@@ -116,7 +118,8 @@ int shmemx_set_interrupt(int (*check)(void))
     return 0;
 }
 
-/* --- the symmetric heap ---------------------------------------------------------------------------------------------- */
+/* --- the symmetric heap ----------------------------------------------------------------------------------------------
+ */
 
 int shmemx_malloc(size_t size, size_t align, void **out)
 {
@@ -152,7 +155,8 @@ int shmemx_keep_heap(void)
     return NAMED(rc);
 }
 
-/* --- regions ---------------------------------------------------------------------------------------------------------- */
+/* --- regions
+ * ---------------------------------------------------------------------------------------------------------- */
 
 /* Whether [data, data + size) can be an argument at all. */
 static int check_data(const char *name, const void *data, size_t size)
@@ -215,8 +219,14 @@ int shmemx_region_info(shmemx_region_t region, shmemx_region_info_t *out)
     rc = shmemi_region_check(r);
     if (rc == 0) {
         bool visible = r->owner == shmemi_current->me || r->access & SHMEMX_REMOTE_READ;
-        *out = (shmemx_region_info_t){.number = r->number, .owner = r->owner, .address = visible ? r->memory.base : NULL, .size = r->size,
-                                      .access = r->access, .kind = r->kind, .guard = r->guard, .type = r->type};
+        *out = (shmemx_region_info_t){.number = r->number,
+                                      .owner = r->owner,
+                                      .address = visible ? r->memory.base : NULL,
+                                      .size = r->size,
+                                      .access = r->access,
+                                      .kind = r->kind,
+                                      .guard = r->guard,
+                                      .type = r->type};
         memcpy(out->name, r->name, sizeof out->name);
     }
     shmemi_handle_drop(region);
@@ -278,7 +288,8 @@ int shmemx_wait_event(shmemx_region_t own, int which, double timeout)
     return NAMED(rc);
 }
 
-int shmemx_wait_value(shmemx_region_t own, size_t offset, shmemx_type_t type, int cmp, const void *value, double timeout)
+int shmemx_wait_value(shmemx_region_t own, size_t offset, shmemx_type_t type, int cmp, const void *value,
+                      double timeout)
 {
     struct shmemi_region *r;
     int rc = shmemi_handle_hold(own, &r);
@@ -289,8 +300,8 @@ int shmemx_wait_value(shmemx_region_t own, size_t offset, shmemx_type_t type, in
     return NAMED(rc);
 }
 
-int shmemx_atomic(shmemx_region_t region, size_t offset, shmemx_type_t type, shmemx_atomic_t operation, const void *operand,
-                  const void *expected, void *old)
+int shmemx_atomic(shmemx_region_t region, size_t offset, shmemx_type_t type, shmemx_atomic_t operation,
+                  const void *operand, const void *expected, void *old)
 {
     struct shmemi_region *r;
     int rc = shmemi_handle_hold(region, &r);
@@ -301,7 +312,8 @@ int shmemx_atomic(shmemx_region_t region, size_t offset, shmemx_type_t type, shm
     return NAMED(rc);
 }
 
-/* --- collectives ------------------------------------------------------------------------------------------------------ */
+/* --- collectives
+ * ------------------------------------------------------------------------------------------------------ */
 
 int shmemx_all_reduce(void *data, size_t n, shmemx_type_t type, shmemx_op_t op)
 {

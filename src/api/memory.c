@@ -10,8 +10,7 @@ enum { MAX_ALIGNMENT = 2 << 20 };
 static void *allocate_aligned(const char *fn, size_t alignment, size_t size)
 {
     if (alignment < sizeof(void *) || alignment > MAX_ALIGNMENT || (alignment & (alignment - 1)) != 0)
-        shmemi_die(fn, "alignment is %zu, not a power of two from %zu to %d", alignment, sizeof(void *),
-                   MAX_ALIGNMENT);
+        shmemi_die(fn, "alignment is %zu, not a power of two from %zu to %d", alignment, sizeof(void *), MAX_ALIGNMENT);
     return shmemi_heap_alloc(fn, size, alignment, 0);
 }
 

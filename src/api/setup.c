@@ -44,8 +44,7 @@ int pshmem_init_thread(int requested, int *provided)
     shmemi_check_pointer("shmem_init_thread", "provided", provided, 1);
     *provided = SHMEM_THREAD_SINGLE;
     if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE)
-        return shmemi_fail(-EINVAL, "shmem_init_thread: requested is %d, which is no thread level",
-                           requested);
+        return shmemi_fail(-EINVAL, "shmem_init_thread: requested is %d, which is no thread level", requested);
     int rc = shmemi_init(&from_environment);
     if (rc < 0)
         return rc;

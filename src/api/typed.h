@@ -14,8 +14,7 @@
 
 /* The types of the standard are taken for those of LP64 Linux: the codes of reductions and the C11 macros
  * rely on it. */
-_Static_assert(sizeof(short) == 2 && sizeof(int) == 4 && sizeof(long) == 8 && sizeof(long long) == 8,
-               "not LP64");
+_Static_assert(sizeof(short) == 2 && sizeof(int) == 4 && sizeof(long) == 8 && sizeof(long long) == 8, "not LP64");
 _Static_assert(_Generic((int64_t)0, long : 1) && _Generic((size_t)0, unsigned long : 1) &&
                    _Generic((ptrdiff_t)0, long : 1),
                "not LP64 Linux");

@@ -61,7 +61,8 @@ __attribute__((target("avx2"))) static void copy_bypassing(char *to, const char 
         _mm_prefetch(from + i + 8 * STEP, _MM_HINT_NTA);
         _mm_prefetch(from + i + 8 * STEP + LINE, _MM_HINT_NTA);
         __m256i a = _mm256_loadu_si256((const void *)(from + i)), b = _mm256_loadu_si256((const void *)(from + i + 32));
-        __m256i c = _mm256_loadu_si256((const void *)(from + i + 64)), d = _mm256_loadu_si256((const void *)(from + i + 96));
+        __m256i c = _mm256_loadu_si256((const void *)(from + i + 64)),
+                d = _mm256_loadu_si256((const void *)(from + i + 96));
         _mm256_stream_si256((void *)(to + i), a);
         _mm256_stream_si256((void *)(to + i + 32), b);
         _mm256_stream_si256((void *)(to + i + 64), c);

@@ -81,7 +81,8 @@ void shmemi_cpu_mask(cpu_set_t *out)
     CPU_ZERO(out);
     if (sched_getaffinity(0, sizeof *out, out) == 0)
         return;
-    for (size_t cpu = 0; cpu < (size_t)sysconf(_SC_NPROCESSORS_ONLN) && cpu < CPU_SETSIZE; cpu++) /* more than 1024 cores */
+    for (size_t cpu = 0; cpu < (size_t)sysconf(_SC_NPROCESSORS_ONLN) && cpu < CPU_SETSIZE;
+         cpu++) /* more than 1024 cores */
         CPU_SET(cpu, out);
 }
 

@@ -45,7 +45,8 @@ int shmemi_fail_in(int rc, const char *format, ...)
     int used = vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (used >= 0 && used < TEXT_SIZE)
-        snprintf(text + used, sizeof text - (size_t)used, ": %.*s", TEXT_SIZE - used > 3 ? TEXT_SIZE - used - 3 : 0, inner);
+        snprintf(text + used, sizeof text - (size_t)used, ": %.*s", TEXT_SIZE - used > 3 ? TEXT_SIZE - used - 3 : 0,
+                 inner);
     return rc;
 }
 

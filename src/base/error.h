@@ -8,7 +8,8 @@
 /* Replaces this thread's error text and returns rc (a negative errno), so that `return shmemi_fail(...)` reads well. */
 int shmemi_fail(int rc, const char *format, ...) SHMEMI_PRINTF(2, 3);
 
-/* As shmemi_fail, and adds ": <text of errno> (<name of errno>)" for the system call that has just failed. Returns -errno. */
+/* As shmemi_fail, and adds ": <text of errno> (<name of errno>)" for the system call that has just failed. Returns
+ * -errno. */
 int shmemi_fail_errno(const char *format, ...) SHMEMI_PRINTF(1, 2);
 
 /* Puts "<formatted>: " before the text that is there; returns rc unchanged. */
@@ -21,10 +22,10 @@ const char *shmemi_last_error(void);
 const char *shmemi_errno_name(int number);
 
 /* A broken promise of our own code: prints what and where, then aborts. On in every build. */
-#define SHMEMI_ASSERT(condition)                                                                             \
-    do {                                                                                                     \
-        if (__builtin_expect(!(condition), 0))                                                               \
-            shmemi_assert_failed(#condition, __FILE__, __LINE__);                                            \
+#define SHMEMI_ASSERT(condition)                                                                                       \
+    do {                                                                                                               \
+        if (__builtin_expect(!(condition), 0))                                                                         \
+            shmemi_assert_failed(#condition, __FILE__, __LINE__);                                                      \
     } while (0)
 _Noreturn void shmemi_assert_failed(const char *condition, const char *file, int line);
 

@@ -35,9 +35,10 @@ int shmemi_log_configure(void)
             return 0;
         }
     }
-    return shmemi_fail(-EINVAL,
-                       "SHMEM_LOG is '%s', but must begin with error, warn, info, debug or trace, and may go on with ':' and areas",
-                       setting);
+    return shmemi_fail(
+        -EINVAL,
+        "SHMEM_LOG is '%s', but must begin with error, warn, info, debug or trace, and may go on with ':' and areas",
+        setting);
 }
 
 void shmemi_log_set_pe(int pe)

@@ -41,8 +41,8 @@ int shmemi_parse_size(const char *name, const char *text, size_t *out)
     bool number = isdigit((unsigned char)*text) || (*text == '.' && isdigit((unsigned char)text[1]));
     double value = number && text[1] != 'x' && text[1] != 'X' ? to_number(text, &end) : NAN;
     if (!(value >= 0))
-        return shmemi_fail(-EINVAL, "%s is '%s', which is no size: write a number and perhaps k, m, g or t, such as 512M",
-                           name, text);
+        return shmemi_fail(
+            -EINVAL, "%s is '%s', which is no size: write a number and perhaps k, m, g or t, such as 512M", name, text);
     static const char suffixes[] = "kmgt";
     const char *at = *end ? strchr(suffixes, tolower((unsigned char)*end)) : NULL;
     if (*end && !at)

@@ -22,8 +22,10 @@ void *shmemi_remote_slow(const char *fn, const void *address, size_t bytes, int 
     }
     size_t in_heap = (uintptr_t)address - (uintptr_t)job->heap;
     if (in_heap < job->heap_size)
-        shmemi_die(fn, "the range of %zu bytes at %p goes past what has been allocated of the symmetric heap (%zu bytes from %p)",
-                   bytes, address, job->heap_used, (void *)job->heap);
+        shmemi_die(
+            fn,
+            "the range of %zu bytes at %p goes past what has been allocated of the symmetric heap (%zu bytes from %p)",
+            bytes, address, job->heap_used, (void *)job->heap);
     if (!address)
         shmemi_die(fn, "the symmetric address is NULL");
     shmemi_die(fn, "%p is no symmetric address: neither in the symmetric heap (%p to %p)%s", address, (void *)job->heap,

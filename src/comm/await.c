@@ -34,8 +34,8 @@ static int check_peer(int pe, bool left_counts)
     if (shmemi_member_died(member)) {
         uint32_t none = 0;
         /* [first-dead] relaxed: only chooses whom a message names. */
-        atomic_compare_exchange_strong_explicit(&shmemi_current->control->first_dead, &none, (uint32_t)pe + 1, memory_order_relaxed,
-                                                memory_order_relaxed);
+        atomic_compare_exchange_strong_explicit(&shmemi_current->control->first_dead, &none, (uint32_t)pe + 1,
+                                                memory_order_relaxed, memory_order_relaxed);
         return shmemi_fail(-EOWNERDEAD, "PE %d (pid %d) died, or ended without finalize", pe, (int)member->pid);
     }
     if (left_counts && shmemi_member_left(member))
@@ -66,7 +66,8 @@ int shmemi_check_peers(int pe, bool all_needed)
 
 /* The words to sleep on: the wait's own, and the alive words of as many PEs as fit; the rest is looked at after each
    nap. */
-static unsigned gather(const struct shmemi_await *wait, _Atomic uint32_t *word, uint32_t value, struct shmemi_futex *out)
+static unsigned gather(const struct shmemi_await *wait, _Atomic uint32_t *word, uint32_t value,
+                       struct shmemi_futex *out)
 {
     const struct shmemi_job *job = shmemi_current;
     unsigned count = 0;
@@ -86,7 +87,8 @@ static unsigned gather(const struct shmemi_await *wait, _Atomic uint32_t *word, 
 static void barrier_on_all_cores(void)
 {
     syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-    atomic_thread_fence(memory_order_seq_cst); /* where membarrier is missing, the short nap covers what this does not */
+    atomic_thread_fence(
+        memory_order_seq_cst); /* where membarrier is missing, the short nap covers what this does not */
 }
 
 static int sleep_until_done(const struct shmemi_await *wait)
@@ -99,8 +101,8 @@ static int sleep_until_done(const struct shmemi_await *wait)
     int64_t nap = user ? NAP_USER_FIRST : NAP_LIBRARY;
     int rc = 0;
     if (sleepers)
-        /* [user-sleep] and [sleep]: pairs with the look at this count after each store; sequentially consistent, so that
-           either the writer sees the sleeper or the sleeper sees the store. */
+        /* [user-sleep] and [sleep]: pairs with the look at this count after each store; sequentially consistent, so
+           that either the writer sees the sleeper or the sleeper sees the store. */
         atomic_fetch_add_explicit(sleepers, 1, memory_order_seq_cst);
     if (user)
         barrier_on_all_cores();
@@ -131,8 +133,8 @@ static int sleep_until_done(const struct shmemi_await *wait)
     return rc;
 }
 
-/* Asks again and again, with pause() in between, for as long as `turns` of it or `ns` may take, whichever is less: other
-   processes may run during a yield, and a question may be slow. */
+/* Asks again and again, with pause() in between, for as long as `turns` of it or `ns` may take, whichever is less:
+   other processes may run during a yield, and a question may be slow. */
 static bool ask_often(const struct shmemi_await *wait, int turns, int64_t ns, void (*pause)(void))
 {
     enum { LOOK_AT_CLOCK = 16 };

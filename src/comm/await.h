@@ -21,8 +21,8 @@ struct shmemi_await {
     int64_t deadline; /* shmemi_now() time; SHMEMI_NO_DEADLINE */
 };
 
-/* 0 when done() said true; -ETIMEDOUT; -EINTR when the program's interrupt check wants out; -EOWNERDEAD when a PE that is
-   needed has died or left, with the text naming it. */
+/* 0 when done() said true; -ETIMEDOUT; -EINTR when the program's interrupt check wants out; -EOWNERDEAD when a PE that
+   is needed has died or left, with the text naming it. */
 int shmemi_await(const struct shmemi_await *wait);
 
 /* 0, or -EOWNERDEAD with the text when PE pe (or any, for -1) has died (or left, with all_needed). */

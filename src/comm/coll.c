@@ -54,7 +54,8 @@ static void fold_slice(char *const *dests, const char *const *sources, size_t fi
     }
 }
 
-/* Each PE folds one slice, whose borders are on cache lines. In place is safe: slice s is read and written by PE s only. */
+/* Each PE folds one slice, whose borders are on cache lines. In place is safe: slice s is read and written by PE s
+ * only. */
 static void reduce_large(const char *fn, void *dest, const void *source, size_t nelems, enum shmemi_type type,
                          enum shmemi_reduce_op op)
 {
@@ -74,8 +75,8 @@ static void reduce_large(const char *fn, void *dest, const void *source, size_t 
     shmemi_require(fn, shmemi_exchange(NULL, 0)); /* all slices are written */
 }
 
-int shmemi_team_reduce(const char *fn, uintptr_t team, void *dest, const void *source, size_t nelems, enum shmemi_type type,
-                       enum shmemi_reduce_op op)
+int shmemi_team_reduce(const char *fn, uintptr_t team, void *dest, const void *source, size_t nelems,
+                       enum shmemi_type type, enum shmemi_reduce_op op)
 {
     if (!usable(fn, team))
         return -1;
@@ -101,7 +102,8 @@ int shmemi_team_reduce(const char *fn, uintptr_t team, void *dest, const void *s
     return 0;
 }
 
-int shmemi_team_broadcast(const char *fn, uintptr_t team, void *dest, const void *source, size_t nelems, size_t size, int root)
+int shmemi_team_broadcast(const char *fn, uintptr_t team, void *dest, const void *source, size_t nelems, size_t size,
+                          int root)
 {
     if (!usable(fn, team))
         return -1;
@@ -133,7 +135,8 @@ int shmemi_team_fcollect(const char *fn, uintptr_t team, void *dest, const void 
     const struct shmemi_job *job = shmemi_current;
     size_t bytes, all;
     if (shmemi_mul_overflows(nelems, size, &bytes) || shmemi_mul_overflows(bytes, (size_t)job->n, &all))
-        shmemi_die(fn, "nelems is %zu: that many elements of %zu bytes from %d PEs are more than an address space", nelems, size, job->n);
+        shmemi_die(fn, "nelems is %zu: that many elements of %zu bytes from %d PEs are more than an address space",
+                   nelems, size, job->n);
     for (int k = 0; bytes && k < job->n; k++) {
         int pe = (job->me + k) % job->n; /* everybody begins elsewhere */
         char *to = shmemi_remote(fn, dest, all, pe);

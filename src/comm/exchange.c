@@ -46,8 +46,8 @@ static bool everybody_published(void *argument)
 static int arrive_flat(struct shmemi_publish *own, uint64_t round)
 {
     const struct shmemi_job *job = shmemi_current;
-    /* [round] publishes the data and everything before; [sleep] sequentially consistent, so that either this PE sees the
-       sleeper below or the sleeper sees the round. */
+    /* [round] publishes the data and everything before; [sleep] sequentially consistent, so that either this PE sees
+       the sleeper below or the sleeper sees the round. */
     atomic_exchange_explicit(&own->round, round, memory_order_seq_cst);
     for (int pe = 0; pe < job->n; pe++) {
         struct shmemi_slot *slot = &job->slots[pe];

@@ -15,26 +15,26 @@ typedef double _Complex complexd;
 /* acc[i] = acc[i] op from[i] */
 typedef void (*fold_loop)(void *acc, const void *from, size_t n);
 
-#define LOOP(name, T, expression)                                                                            \
-    static void name(void *acc, const void *from, size_t n)                                                  \
-    {                                                                                                        \
-        T *restrict a = acc;                                                                                 \
-        const T *restrict b = from;                                                                          \
-        for (size_t i = 0; i < n; i++)                                                                       \
-            a[i] = (T)(expression);                                                                          \
+#define LOOP(name, T, expression)                                                                                      \
+    static void name(void *acc, const void *from, size_t n)                                                            \
+    {                                                                                                                  \
+        T *restrict a = acc;                                                                                           \
+        const T *restrict b = from;                                                                                    \
+        for (size_t i = 0; i < n; i++)                                                                                 \
+            a[i] = (T)(expression);                                                                                    \
     }
 
-#define ARITHMETIC(N, T, U) /* sums and products of integers wrap: computed unsigned, as U */                \
-    LOOP(sum_##N, T, (U)a[i] + (U)b[i])                                                                      \
+#define ARITHMETIC(N, T, U) /* sums and products of integers wrap: computed unsigned, as U */                          \
+    LOOP(sum_##N, T, (U)a[i] + (U)b[i])                                                                                \
     LOOP(prod_##N, T, (U)a[i] * (U)b[i])
 
-#define ORDERED(N, T)                                                                                        \
-    LOOP(min_##N, T, b[i] < a[i] ? b[i] : a[i])                                                              \
+#define ORDERED(N, T)                                                                                                  \
+    LOOP(min_##N, T, b[i] < a[i] ? b[i] : a[i])                                                                        \
     LOOP(max_##N, T, b[i] > a[i] ? b[i] : a[i])
 
-#define BITWISE(N, T)                                                                                        \
-    LOOP(and_##N, T, a[i] & b[i])                                                                            \
-    LOOP(or_##N, T, a[i] | b[i])                                                                             \
+#define BITWISE(N, T)                                                                                                  \
+    LOOP(and_##N, T, a[i] & b[i])                                                                                      \
+    LOOP(or_##N, T, a[i] | b[i])                                                                                       \
     LOOP(xor_##N, T, a[i] ^ b[i])
 
 ARITHMETIC(u8, uint8_t, unsigned)
@@ -67,9 +67,15 @@ BITWISE(u64, uint64_t)
 #undef ORDERED
 #undef BITWISE
 
-#define INTEGER(signedness, bits)                                                                            \
-    {sum_u##bits, prod_u##bits, min_##signedness##bits, max_##signedness##bits, and_u##bits, or_u##bits, xor_u##bits}
-#define FLOATING(N) {sum_##N, prod_##N, min_##N, max_##N, NULL, NULL, NULL}
+#define INTEGER(signedness, bits)                                                                                      \
+    {                                                                                                                  \
+        sum_u##bits, prod_u##bits, min_##signedness##bits, max_##signedness##bits, and_u##bits, or_u##bits,            \
+            xor_u##bits                                                                                                \
+    }
+#define FLOATING(N)                                                                                                    \
+    {                                                                                                                  \
+        sum_##N, prod_##N, min_##N, max_##N, NULL, NULL, NULL                                                          \
+    }
 
 /* By type, then by operation in the order of enum shmemi_reduce_op. The half types are folded as floats. */
 static const fold_loop loops[SHMEMI_TYPES][SHMEMI_REDUCE_OPS] = {
@@ -185,7 +191,8 @@ static void narrow(enum shmemi_type type, uint16_t *out, const float *in, size_t
         out[i] = type == SHMEMI_TYPE_FLOAT16 ? half_of_float(in[i]) : bfloat_of_float(in[i]);
 }
 
-static void fold_halves(enum shmemi_type type, fold_loop loop, uint16_t *out, const void *const *sources, int count, size_t n)
+static void fold_halves(enum shmemi_type type, fold_loop loop, uint16_t *out, const void *const *sources, int count,
+                        size_t n)
 {
     float acc[SHMEMI_FOLD_BYTES / 2], next[SHMEMI_FOLD_BYTES / 2];
     widen(type, acc, sources[0], n);
@@ -196,7 +203,8 @@ static void fold_halves(enum shmemi_type type, fold_loop loop, uint16_t *out, co
     narrow(type, out, acc, n);
 }
 
-void shmemi_fold(enum shmemi_type type, enum shmemi_reduce_op op, void *out, const void *const *sources, int count, size_t n)
+void shmemi_fold(enum shmemi_type type, enum shmemi_reduce_op op, void *out, const void *const *sources, int count,
+                 size_t n)
 {
     fold_loop loop = loops[type][op];
     if (type == SHMEMI_TYPE_FLOAT16 || type == SHMEMI_TYPE_BFLOAT16) {

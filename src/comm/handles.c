@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles: numbers that can be checked, where a pointer could not. A handle holds the index of its place and the place's
-// generation, so one that was closed never means another region.
+// Handles: numbers that can be checked, where a pointer could not. A handle holds the index of its place and the
+// place's generation, so one that was closed never means another region.
 //
 //   63                       24 23            0
 //   |      generation          | index + 1    |
@@ -24,9 +24,10 @@ struct place {
 };
 
 struct shmemi_handles {
-    pthread_mutex_t lock;          /* making and freeing places */
-    _Atomic(struct place *) chunks[CHUNKS]; /* never freed while the process lives, so that stale handles can be looked up */
-    uint32_t places, free;         /* free: index + 1 of the first */
+    pthread_mutex_t lock; /* making and freeing places */
+    _Atomic(struct place *)
+        chunks[CHUNKS];    /* never freed while the process lives, so that stale handles can be looked up */
+    uint32_t places, free; /* free: index + 1 of the first */
     uint32_t first_generation;
 };
 
@@ -80,7 +81,8 @@ int shmemi_handle_new(struct shmemi_region *region, shmemx_region_t *out)
         struct place *p = place_at(h, index);
         h->free = p->next_free;
         p->region = region;
-        uint64_t generation = (uint32_t)(atomic_load_explicit(&p->state, memory_order_relaxed) >> 32) + 1u; /* ours alone */
+        uint64_t generation =
+            (uint32_t)(atomic_load_explicit(&p->state, memory_order_relaxed) >> 32) + 1u; /* ours alone */
         *out = (shmemx_region_t)(uintptr_t)(generation << INDEX_BITS | (index + 1u));
         region->self = *out;
         /* [handle] release: whoever holds sees the region complete; pairs with the exchange in shmemi_handle_hold(). */
@@ -109,7 +111,8 @@ int shmemi_handle_hold(shmemx_region_t handle, struct shmemi_region **out)
     uint64_t state = p ? atomic_load_explicit(&p->state, memory_order_relaxed) : CLOSING; /* checked by the exchange */
     while (p && state >> 32 == generation && !(state & CLOSING))
         /* [handle] acquire pairs with the release in shmemi_handle_new(). */
-        if (atomic_compare_exchange_weak_explicit(&p->state, &state, state + 1, memory_order_acquire, memory_order_relaxed)) {
+        if (atomic_compare_exchange_weak_explicit(&p->state, &state, state + 1, memory_order_acquire,
+                                                  memory_order_relaxed)) {
             *out = p->region;
             return 0;
         }
@@ -152,8 +155,10 @@ static struct shmemi_region *take(shmemx_region_t handle, int64_t deadline)
     do
         if (state >> 32 != generation || state & CLOSING)
             return NULL;
-    while (!atomic_compare_exchange_weak_explicit(&p->state, &state, state | CLOSING, memory_order_acq_rel, memory_order_relaxed));
-    return empty(shmemi_current->parts->regions->handles, p, (uint32_t)((uintptr_t)handle & ((1u << INDEX_BITS) - 1)) - 1, deadline);
+    while (!atomic_compare_exchange_weak_explicit(&p->state, &state, state | CLOSING, memory_order_acq_rel,
+                                                  memory_order_relaxed));
+    return empty(shmemi_current->parts->regions->handles, p,
+                 (uint32_t)((uintptr_t)handle & ((1u << INDEX_BITS) - 1)) - 1, deadline);
 }
 
 struct shmemi_region *shmemi_handle_take(shmemx_region_t handle)
@@ -171,8 +176,8 @@ void shmemi_handles_end(struct shmemi_handles *h, void (*forget)(struct shmemi_r
     for (uint32_t index = 0; index < h->places; index++) {
         struct place *p = place_at(h, index);
         uint64_t state = atomic_load_explicit(&p->state, memory_order_relaxed); /* checked by the exchange */
-        while (!(state & CLOSING) &&
-               !atomic_compare_exchange_weak_explicit(&p->state, &state, state | CLOSING, memory_order_acq_rel, memory_order_relaxed))
+        while (!(state & CLOSING) && !atomic_compare_exchange_weak_explicit(&p->state, &state, state | CLOSING,
+                                                                            memory_order_acq_rel, memory_order_relaxed))
             ;
         struct shmemi_region *region = state & CLOSING ? NULL : empty(h, p, index, shmemi_now() + TAKE_SOON);
         if (region)

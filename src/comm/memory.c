@@ -31,9 +31,12 @@ _Static_assert(sizeof(struct request) == SHMEMI_PUBLISH_BYTES, "one publication"
 static int differ(int pe, const struct request *theirs, const struct request *mine)
 {
     const char *verb = theirs->operation <= FREE ? verbs[theirs->operation] : "something else";
-    return shmemi_fail(-EINVAL, "PE %d asks for %s of %zu bytes (alignment %zu, at offset %zu), but PE %d for %s of %zu bytes (alignment %zu, at offset %zu): all PEs must make the same calls in the same order",
-                       shmemi_current->me, verbs[mine->operation], (size_t)mine->size, (size_t)mine->align, (size_t)mine->offset, pe,
-                       verb, (size_t)theirs->size, (size_t)theirs->align, (size_t)theirs->offset);
+    return shmemi_fail(-EINVAL,
+                       "PE %d asks for %s of %zu bytes (alignment %zu, at offset %zu), but PE %d for %s of %zu bytes "
+                       "(alignment %zu, at offset %zu): all PEs must make the same calls in the same order",
+                       shmemi_current->me, verbs[mine->operation], (size_t)mine->size, (size_t)mine->align,
+                       (size_t)mine->offset, pe, verb, (size_t)theirs->size, (size_t)theirs->align,
+                       (size_t)theirs->offset);
 }
 
 /* Compares requests and results of all PEs; the first PE that failed speaks for all. */
@@ -50,7 +53,8 @@ static int agree(const struct request *mine)
         if (theirs.rc < 0 && mine->rc < 0)
             rc = mine->rc; /* its own text is whole */
         else if (theirs.rc < 0)
-            rc = shmemi_fail(theirs.rc, "PE %d: %s%s", pe, theirs.text, strlen(theirs.text) + 1 < sizeof theirs.text ? "" : " ...");
+            rc = shmemi_fail(theirs.rc, "PE %d: %s%s", pe, theirs.text,
+                             strlen(theirs.text) + 1 < sizeof theirs.text ? "" : " ...");
         else if (theirs.offset != mine->offset && mine->rc >= 0)
             return differ(pe, &theirs, mine);
     }
@@ -106,8 +110,9 @@ int shmemi_release(void *block)
         return rc;
     size_t size = shmemi_heap_block_size(block);
     if (!size)
-        return shmemi_fail(-EINVAL, "%p is not the beginning of an allocated block of the symmetric heap (freed already, perhaps)",
-                           block);
+        return shmemi_fail(
+            -EINVAL, "%p is not the beginning of an allocated block of the symmetric heap (freed already, perhaps)",
+            block);
     struct request mine = {.operation = FREE, .size = size, .offset = (uintptr_t)block - (uintptr_t)job->heap};
     shmemi_quiet();
     if ((rc = agree(&mine)) < 0)
@@ -137,8 +142,9 @@ void *shmemi_heap_calloc(const char *fn, size_t count, size_t size)
 {
     size_t bytes;
     void *block = NULL;
-    int rc = shmemi_mul_overflows(count, size, &bytes) ? shmemi_fail(-ENOMEM, "count %zu times size %zu is more than an address space", count, size)
-                                                       : shmemi_allocate(bytes, 0, 0, &block);
+    int rc = shmemi_mul_overflows(count, size, &bytes)
+                 ? shmemi_fail(-ENOMEM, "count %zu times size %zu is more than an address space", count, size)
+                 : shmemi_allocate(bytes, 0, 0, &block);
     if (rc < 0 || !block)
         return or_null(fn, rc, NULL);
     memset(block, 0, bytes);
@@ -181,7 +187,8 @@ void *shmemi_heap_realloc(const char *fn, void *block, size_t size)
     }
     size_t old = shmemi_heap_block_size(block);
     if (!old)
-        shmemi_die(fn, "%p is not the beginning of an allocated block of the symmetric heap (freed already, perhaps)", block);
+        shmemi_die(fn, "%p is not the beginning of an allocated block of the symmetric heap (freed already, perhaps)",
+                   block);
     void *moved = NULL;
     int rc = resize(block, old, size, &moved);
     return or_null(fn, rc, moved);
@@ -196,7 +203,8 @@ int shmemi_address_accessible(const void *address, int pe)
 {
     const struct shmemi_job *job = shmemi_current;
     return pe >= 0 && pe < job->n &&
-           (in_range(address, job->heap, job->heap_used) || in_range(address, job->parts->static_data, job->parts->static_bytes));
+           (in_range(address, job->heap, job->heap_used) ||
+            in_range(address, job->parts->static_data, job->parts->static_bytes));
 }
 
 void *shmemi_address_ptr(const void *address, int pe)

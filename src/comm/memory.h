@@ -5,15 +5,16 @@
 
 #include <stddef.h>
 
-/* All PEs call with the same arguments; a PE that differs ends the job with both named. NULL for size 0 (without waiting
-   for anybody) and when some PE has no room: shmemi_last_error() then tells which PE, why, and what to do. fn is the
-   public function's name. align: a power of two, at most 2 MiB, or 0. hints: SHMEM_MALLOC_ bits. */
+/* All PEs call with the same arguments; a PE that differs ends the job with both named. NULL for size 0 (without
+   waiting for anybody) and when some PE has no room: shmemi_last_error() then tells which PE, why, and what to do. fn
+   is the public function's name. align: a power of two, at most 2 MiB, or 0. hints: SHMEM_MALLOC_ bits. */
 void *shmemi_heap_alloc(const char *fn, size_t size, size_t align, long hints);
 void *shmemi_heap_calloc(const char *fn, size_t count, size_t size);
 void *shmemi_heap_realloc(const char *fn, void *block, size_t size);
 void shmemi_heap_free(const char *fn, void *block);
 
-/* As shmemi_heap_alloc, but a failure of any kind is a negative errno with the text, for interfaces that do not end the job. */
+/* As shmemi_heap_alloc, but a failure of any kind is a negative errno with the text, for interfaces that do not end the
+ * job. */
 int shmemi_allocate(size_t size, size_t align, long hints, void **out);
 int shmemi_release(void *block);
 

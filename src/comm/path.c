@@ -19,7 +19,8 @@ static int copy(void *to, const void *from, size_t bytes, bool overlap)
     return 0;
 }
 
-static int direct_put(const struct shmemi_remote_memory *to, size_t offset, const void *from, size_t bytes, bool overlap)
+static int direct_put(const struct shmemi_remote_memory *to, size_t offset, const void *from, size_t bytes,
+                      bool overlap)
 {
     return copy(to->base + offset, from, bytes, overlap);
 }
@@ -36,22 +37,26 @@ const struct shmemi_path shmemi_path_direct = {
     .get = direct_get,
 };
 
-typedef ssize_t (*kernel_copy)(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long, unsigned long);
+typedef ssize_t (*kernel_copy)(pid_t, const struct iovec *, unsigned long, const struct iovec *, unsigned long,
+                               unsigned long);
 
-static int through_kernel(kernel_copy move, const struct shmemi_remote_memory *there, size_t offset, void *here, size_t bytes)
+static int through_kernel(kernel_copy move, const struct shmemi_remote_memory *there, size_t offset, void *here,
+                          size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
         struct iovec local = {(char *)here + done, bytes - done};
         struct iovec remote = {(void *)(uintptr_t)(there->address + offset + done), bytes - done};
         ssize_t moved = move(there->pid, &local, 1, &remote, 1, 0);
         if (moved <= 0)
-            return shmemi_fail_errno("copying %zu bytes from or to the memory of PE %d through the kernel", bytes - done, there->owner);
+            return shmemi_fail_errno("copying %zu bytes from or to the memory of PE %d through the kernel",
+                                     bytes - done, there->owner);
         done += (size_t)moved;
     }
     return 0;
 }
 
-static int kernel_put(const struct shmemi_remote_memory *to, size_t offset, const void *from, size_t bytes, bool overlap)
+static int kernel_put(const struct shmemi_remote_memory *to, size_t offset, const void *from, size_t bytes,
+                      bool overlap)
 {
     (void)overlap; /* two processes' own memories cannot */
     return through_kernel(process_vm_writev, to, offset, (void *)(uintptr_t)from, bytes);
@@ -68,6 +73,7 @@ const struct shmemi_path shmemi_path_kernel = {.name = "kernel", .put = kernel_p
 int shmemi_path_probe_kernel(const struct shmemi_remote_memory *memory)
 {
     char byte;
-    return memory->pid > 0 ? kernel_get(&byte, memory, 0, 1, false)
-                           : shmemi_fail(-EPERM, "PE %d is in a PID namespace that cannot be seen from here", memory->owner);
+    return memory->pid > 0
+               ? kernel_get(&byte, memory, 0, 1, false)
+               : shmemi_fail(-EPERM, "PE %d is in a PID namespace that cannot be seen from here", memory->owner);
 }

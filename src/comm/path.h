@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths: the ways in which memory of a peer can be reached. A region has one, and all that is done with it goes that way.
+// Paths: the ways in which memory of a peer can be reached. A region has one, and all that is done with it goes that
+// way.
 #ifndef SHMEMI_COMM_PATH_H
 #define SHMEMI_COMM_PATH_H
 
@@ -26,7 +27,8 @@ struct shmemi_path {
     const char *name;
     unsigned capabilities;
     /* Copies `bytes` (the range is checked) and returns when the source may be reused; ordered by quiet and fence. May
-       block for the copy only. 0, or negative errno with the text. Any thread. overlap: both ranges may be the same memory. */
+       block for the copy only. 0, or negative errno with the text. Any thread. overlap: both ranges may be the same
+       memory. */
     int (*put)(const struct shmemi_remote_memory *to, size_t offset, const void *from, size_t bytes, bool overlap);
     int (*get)(void *to, const struct shmemi_remote_memory *from, size_t offset, size_t bytes, bool overlap);
 };
@@ -36,7 +38,8 @@ extern const struct shmemi_path shmemi_path_direct;
 /* Memory that is mapped in its owner only: process_vm_readv and writev. */
 extern const struct shmemi_path shmemi_path_kernel;
 
-/* Whether the kernel path works between this process and that memory, by trying it. -EPERM and the like with the text. */
+/* Whether the kernel path works between this process and that memory, by trying it. -EPERM and the like with the text.
+ */
 int shmemi_path_probe_kernel(const struct shmemi_remote_memory *memory);
 
 #endif

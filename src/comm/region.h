@@ -17,16 +17,16 @@
 struct shmemi_region {
     int owner;
     uint64_t number;
-    struct shmemi_region_entry *entry; /* in the owner's directory; NULL for SHMEMX_KIND_SYMMETRIC without number */
-    const struct shmemi_path *path;    /* how it is reached from here, */
+    struct shmemi_region_entry *entry;  /* in the owner's directory; NULL for SHMEMX_KIND_SYMMETRIC without number */
+    const struct shmemi_path *path;     /* how it is reached from here, */
     struct shmemi_remote_memory memory; /* and where: base is its first byte here, or NULL */
-    size_t size, offset;               /* offset: of a symmetric region in the heap */
+    size_t size, offset;                /* offset: of a symmetric region in the heap */
     unsigned access;
     shmemx_kind_t kind;
     shmemx_guard_t guard;
     shmemx_type_t type;
     char name[SHMEMI_NAME_BYTES];
-    void *mapping;                     /* a peer's memory that was mapped for this handle; NULL: none */
+    void *mapping; /* a peer's memory that was mapped for this handle; NULL: none */
     size_t mapping_bytes;
     /* This PE's own: */
     struct shmemi_piece *pieces;
@@ -34,7 +34,7 @@ struct shmemi_region {
     _Atomic uint64_t writes_taken, reads_taken; /* events consumed */
     _Atomic(shmemx_region_t) *at;               /* by PE: the corresponding region, once it was asked for */
     shmemx_region_t self;
-    struct shmemi_region *next, *previous;      /* this PE's own that are live; under the lock */
+    struct shmemi_region *next, *previous; /* this PE's own that are live; under the lock */
 };
 
 struct shmemi_handles;
@@ -42,14 +42,14 @@ struct shmemi_peer_files;
 
 /* All regions of this process in its job. */
 struct shmemi_regions {
-    pthread_mutex_t lock;           /* the list of own regions, numbering; taken by the service thread too */
-    pthread_mutex_t files_lock;     /* the peers' files; held while a peer is asked, so the service thread never takes it */
+    pthread_mutex_t lock;       /* the list of own regions, numbering; taken by the service thread too */
+    pthread_mutex_t files_lock; /* the peers' files; held while a peer is asked, so the service thread never takes it */
     struct shmemi_handles *handles;
-    struct shmemi_region *own;      /* live ones */
-    uint64_t taken;                 /* directory entries with pages */
+    struct shmemi_region *own;       /* live ones */
+    uint64_t taken;                  /* directory entries with pages */
     struct shmemi_peer_files *files; /* by PE: descriptors of its in-place memory */
-    _Atomic bool offering;          /* a thread offers a region, */
-    _Atomic bool standing;          /* a thread stands in line: comm/rendezvous.c */
+    _Atomic bool offering;           /* a thread offers a region, */
+    _Atomic bool standing;           /* a thread stands in line: comm/rendezvous.c */
 };
 
 /* This process's regions, made on first use. */
@@ -62,14 +62,17 @@ struct shmemi_region_entry *shmemi_region_entry(int pe, uint64_t number);
 
 /* The process's table of handles, made at the first use. */
 int shmemi_handles_get(struct shmemi_handles **out);
-/* At the end of a job: all handles that are left mean nothing from now on; forget() is called for the region of each. */
+/* At the end of a job: all handles that are left mean nothing from now on; forget() is called for the region of each.
+ */
 void shmemi_handles_end(struct shmemi_handles *handles, void (*forget)(struct shmemi_region *region));
 /* Makes a handle that stands for the region. */
 int shmemi_handle_new(struct shmemi_region *region, shmemx_region_t *out);
-/* The region, held until shmemi_handle_drop(); -EINVAL "... is no region handle (or it was closed)", -EPERM without job. */
+/* The region, held until shmemi_handle_drop(); -EINVAL "... is no region handle (or it was closed)", -EPERM without
+ * job. */
 int shmemi_handle_hold(shmemx_region_t handle, struct shmemi_region **out);
 void shmemi_handle_drop(shmemx_region_t handle);
-/* Makes the handle invalid, waits until nobody holds the region, and returns it: for one caller only; NULL for others. */
+/* Makes the handle invalid, waits until nobody holds the region, and returns it: for one caller only; NULL for others.
+ */
 struct shmemi_region *shmemi_handle_take(shmemx_region_t handle);
 /* The same, but NULL when somebody holds it for another second. */
 struct shmemi_region *shmemi_handle_take_soon(shmemx_region_t handle);
@@ -98,8 +101,8 @@ int shmemi_region_put_signal(struct shmemi_region *region, size_t offset, const 
                              struct shmemi_region *signal, size_t sig_offset, uint64_t value, int sig_op);
 int shmemi_region_atomic(struct shmemi_region *region, size_t offset, shmemx_type_t type, shmemx_atomic_t operation,
                          const void *operand, const void *expected, void *old);
-int shmemi_region_wait_value(struct shmemi_region *own, shmemx_region_t handle, size_t offset, shmemx_type_t type, int cmp,
-                             const void *value, double timeout);
+int shmemi_region_wait_value(struct shmemi_region *own, shmemx_region_t handle, size_t offset, shmemx_type_t type,
+                             int cmp, const void *value, double timeout);
 int shmemi_region_wait_event(struct shmemi_region *own, shmemx_region_t handle, int which, double timeout);
 int shmemi_put_to_waiting(int pe, size_t offset, const void *source, size_t size, double timeout);
 

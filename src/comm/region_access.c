@@ -9,7 +9,8 @@
 #include "region.h"
 #include "wait.h"
 
-/* --- checks -------------------------------------------------------------------------------------------------------- */
+/* --- checks --------------------------------------------------------------------------------------------------------
+ */
 
 int shmemi_region_check(const struct shmemi_region *r)
 {
@@ -17,11 +18,13 @@ int shmemi_region_check(const struct shmemi_region *r)
     if (shmemi_unlikely(shmemi_member_died(&slot->member)))
         return shmemi_fail(-EOWNERDEAD, "region: its owner, PE %d (pid %d), died", r->owner, (int)slot->member.pid);
     if (shmemi_unlikely(shmemi_member_left(&slot->member)))
-        return shmemi_fail(-ENOENT, "region: its owner, PE %d (pid %d), has left the job", r->owner, (int)slot->member.pid);
+        return shmemi_fail(-ENOENT, "region: its owner, PE %d (pid %d), has left the job", r->owner,
+                           (int)slot->member.pid);
     /* [region] a copy that is under way when the region ends goes to memory that is nobody's: no order is needed. */
     if (r->entry && shmemi_unlikely(atomic_load_explicit(&r->entry->number, memory_order_relaxed) != r->number + 1 ||
                                     atomic_load_explicit(&r->entry->state, memory_order_relaxed) != SHMEMI_REGION_LIVE))
-        return shmemi_fail(-ENOENT, "region: region %llu of PE %d was deregistered", (unsigned long long)r->number, r->owner);
+        return shmemi_fail(-ENOENT, "region: region %llu of PE %d was deregistered", (unsigned long long)r->number,
+                           r->owner);
     return 0;
 }
 
@@ -29,8 +32,8 @@ static int check_range(const struct shmemi_region *r, size_t offset, size_t size
 {
     size_t end;
     if (shmemi_unlikely(shmemi_add_overflows(offset, size, &end) || end > r->size))
-        return shmemi_fail(-EINVAL, "offset %zu + size %zu goes past the %zu bytes of region %llu of PE %d", offset, size, r->size,
-                           (unsigned long long)r->number, r->owner);
+        return shmemi_fail(-EINVAL, "offset %zu + size %zu goes past the %zu bytes of region %llu of PE %d", offset,
+                           size, r->size, (unsigned long long)r->number, r->owner);
     return 0;
 }
 
@@ -50,14 +53,17 @@ static int check(const struct shmemi_region *r, size_t offset, size_t size, unsi
     return rc == 0 ? check_access(r, needed, what) : rc;
 }
 
-/* --- copies -------------------------------------------------------------------------------------------------------- */
+/* --- copies --------------------------------------------------------------------------------------------------------
+ */
 
 void shmemi_region_event(struct shmemi_region *r, int which)
 {
     if (!r->entry)
         return;
-    /* [event] release: who counts the event sees what was put; sequentially consistent beside the look at the sleepers. */
-    atomic_fetch_add_explicit(which == SHMEMX_EVENT_WRITE ? &r->entry->writes : &r->entry->reads, 1, memory_order_seq_cst);
+    /* [event] release: who counts the event sees what was put; sequentially consistent beside the look at the sleepers.
+     */
+    atomic_fetch_add_explicit(which == SHMEMX_EVENT_WRITE ? &r->entry->writes : &r->entry->reads, 1,
+                              memory_order_seq_cst);
     shmemi_stored(r->owner);
 }
 
@@ -86,7 +92,8 @@ int shmemi_region_get(void *dest, struct shmemi_region *r, size_t offset, size_t
     return 0;
 }
 
-/* --- atomics ------------------------------------------------------------------------------------------------------- */
+/* --- atomics -------------------------------------------------------------------------------------------------------
+ */
 
 /* Where the element is; an element that atomics cannot work on is refused. */
 static int element(const struct shmemi_region *r, size_t offset, shmemx_type_t type, char **out)
@@ -94,14 +101,18 @@ static int element(const struct shmemi_region *r, size_t offset, shmemx_type_t t
     size_t size = shmemi_type_size((enum shmemi_type)type);
     bool number = type <= SHMEMX_DOUBLE;
     if (!number || (size != 4 && size != 8))
-        return shmemi_fail(-EINVAL, "atomic operations work on 32- and 64-bit integers, float and double, but the element type is %d (%zu bytes)",
+        return shmemi_fail(-EINVAL,
+                           "atomic operations work on 32- and 64-bit integers, float and double, but the element type "
+                           "is %d (%zu bytes)",
                            (int)type, size);
     int rc = check_range(r, offset, size);
     if (rc < 0)
         return rc;
     if (!(r->path->capabilities & SHMEMI_PATH_ATOMIC))
-        return shmemi_fail(-ENOTSUP, "region %llu of PE %d was registered without moving, so no atomic operation and no wait reaches it",
-                           (unsigned long long)r->number, r->owner);
+        return shmemi_fail(
+            -ENOTSUP,
+            "region %llu of PE %d was registered without moving, so no atomic operation and no wait reaches it",
+            (unsigned long long)r->number, r->owner);
     if ((uintptr_t)(r->memory.base + offset) % size)
         return shmemi_fail(-EINVAL, "offset is %zu, where no element of %zu bytes is aligned", offset, size);
     *out = r->memory.base + offset;
@@ -114,37 +125,38 @@ static bool is_float(shmemx_type_t type)
 }
 
 /* Sums of floating-point numbers have no instruction: tried until nobody came between. */
-#define ADD_FLOATING(T, U, word, operand, old)                                                               \
-    do {                                                                                                     \
-        U seen = __atomic_load_n((U *)(void *)(word), __ATOMIC_RELAXED), wanted;                             \
-        T value, add;                                                                                        \
-        memcpy(&add, operand, sizeof add);                                                                   \
-        do {                                                                                                 \
-            memcpy(&value, &seen, sizeof value);                                                             \
-            value += add;                                                                                    \
-            memcpy(&wanted, &value, sizeof wanted);                                                          \
-        } while (!__atomic_compare_exchange_n((U *)(void *)(word), &seen, wanted, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
-        memcpy(old, &seen, sizeof seen);                                                                     \
+#define ADD_FLOATING(T, U, word, operand, old)                                                                         \
+    do {                                                                                                               \
+        U seen = __atomic_load_n((U *)(void *)(word), __ATOMIC_RELAXED), wanted;                                       \
+        T value, add;                                                                                                  \
+        memcpy(&add, operand, sizeof add);                                                                             \
+        do {                                                                                                           \
+            memcpy(&value, &seen, sizeof value);                                                                       \
+            value += add;                                                                                              \
+            memcpy(&wanted, &value, sizeof wanted);                                                                    \
+        } while (                                                                                                      \
+            !__atomic_compare_exchange_n((U *)(void *)(word), &seen, wanted, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));  \
+        memcpy(old, &seen, sizeof seen);                                                                               \
     } while (0)
 
 /* Integers of either signedness, and floats wherever only bits move. All sequentially consistent: one order for all
    atomics on a word, and a fence for what surrounds them. */
-#define OPERATE(U, word, operation, operand, expected, old)                                                  \
-    do {                                                                                                     \
-        U *w = (U *)(void *)(word), v = 0, e = 0;                                                            \
-        if (operand)                                                                                         \
-            memcpy(&v, operand, sizeof v);                                                                   \
-        if (expected)                                                                                        \
-            memcpy(&e, expected, sizeof e);                                                                  \
-        U was = operation == SHMEMX_ATOMIC_FETCH  ? __atomic_load_n(w, __ATOMIC_SEQ_CST)                      \
-                : operation == SHMEMX_ATOMIC_ADD ? __atomic_fetch_add(w, v, __ATOMIC_SEQ_CST)                 \
-                : operation == SHMEMX_ATOMIC_AND ? __atomic_fetch_and(w, v, __ATOMIC_SEQ_CST)                 \
-                : operation == SHMEMX_ATOMIC_OR  ? __atomic_fetch_or(w, v, __ATOMIC_SEQ_CST)                  \
-                : operation == SHMEMX_ATOMIC_XOR ? __atomic_fetch_xor(w, v, __ATOMIC_SEQ_CST)                 \
-                : operation == SHMEMX_ATOMIC_CAS                                                              \
-                    ? (__atomic_compare_exchange_n(w, &e, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST), e)       \
-                    : __atomic_exchange_n(w, v, __ATOMIC_SEQ_CST);                                            \
-        memcpy(old, &was, sizeof was);                                                                       \
+#define OPERATE(U, word, operation, operand, expected, old)                                                            \
+    do {                                                                                                               \
+        U *w = (U *)(void *)(word), v = 0, e = 0;                                                                      \
+        if (operand)                                                                                                   \
+            memcpy(&v, operand, sizeof v);                                                                             \
+        if (expected)                                                                                                  \
+            memcpy(&e, expected, sizeof e);                                                                            \
+        U was = operation == SHMEMX_ATOMIC_FETCH ? __atomic_load_n(w, __ATOMIC_SEQ_CST)                                \
+                : operation == SHMEMX_ATOMIC_ADD ? __atomic_fetch_add(w, v, __ATOMIC_SEQ_CST)                          \
+                : operation == SHMEMX_ATOMIC_AND ? __atomic_fetch_and(w, v, __ATOMIC_SEQ_CST)                          \
+                : operation == SHMEMX_ATOMIC_OR  ? __atomic_fetch_or(w, v, __ATOMIC_SEQ_CST)                           \
+                : operation == SHMEMX_ATOMIC_XOR ? __atomic_fetch_xor(w, v, __ATOMIC_SEQ_CST)                          \
+                : operation == SHMEMX_ATOMIC_CAS                                                                       \
+                    ? (__atomic_compare_exchange_n(w, &e, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST), e)                \
+                    : __atomic_exchange_n(w, v, __ATOMIC_SEQ_CST);                                                     \
+        memcpy(old, &was, sizeof was);                                                                                 \
     } while (0)
 
 static int check_operation(shmemx_type_t type, shmemx_atomic_t operation, const void *operand, const void *expected)
@@ -152,7 +164,8 @@ static int check_operation(shmemx_type_t type, shmemx_atomic_t operation, const 
     if ((unsigned)operation > SHMEMX_ATOMIC_XOR)
         return shmemi_fail(-EINVAL, "operation is %d, which is no shmemx_atomic_t", (int)operation);
     if (is_float(type) && operation >= SHMEMX_ATOMIC_AND)
-        return shmemi_fail(-EINVAL, "and, or and xor work on integers, but the element type is a floating-point number");
+        return shmemi_fail(-EINVAL,
+                           "and, or and xor work on integers, but the element type is a floating-point number");
     if (!operand && operation != SHMEMX_ATOMIC_FETCH)
         return shmemi_fail(-EINVAL, "operand is NULL");
     if (!expected && operation == SHMEMX_ATOMIC_CAS)
@@ -160,14 +173,15 @@ static int check_operation(shmemx_type_t type, shmemx_atomic_t operation, const 
     return 0;
 }
 
-int shmemi_region_atomic(struct shmemi_region *r, size_t offset, shmemx_type_t type, shmemx_atomic_t operation, const void *operand,
-                         const void *expected, void *old)
+int shmemi_region_atomic(struct shmemi_region *r, size_t offset, shmemx_type_t type, shmemx_atomic_t operation,
+                         const void *operand, const void *expected, void *old)
 {
     char *word = NULL, before[8];
     bool read = operation == SHMEMX_ATOMIC_FETCH;
     int rc = shmemi_region_check(r);
     if (rc < 0 || (rc = check_operation(type, operation, operand, expected)) < 0 ||
-        (rc = check_access(r, read ? SHMEMX_REMOTE_READ : SHMEMX_REMOTE_ATOMIC, read ? "read" : "change by atomic operations")) < 0 ||
+        (rc = check_access(r, read ? SHMEMX_REMOTE_READ : SHMEMX_REMOTE_ATOMIC,
+                           read ? "read" : "change by atomic operations")) < 0 ||
         (rc = element(r, offset, type, &word)) < 0)
         return rc;
     size_t size = shmemi_type_size((enum shmemi_type)type);
@@ -186,12 +200,13 @@ int shmemi_region_atomic(struct shmemi_region *r, size_t offset, shmemx_type_t t
     return 0;
 }
 
-int shmemi_region_put_signal(struct shmemi_region *r, size_t offset, const void *source, size_t size, struct shmemi_region *signal,
-                             size_t sig_offset, uint64_t value, int sig_op)
+int shmemi_region_put_signal(struct shmemi_region *r, size_t offset, const void *source, size_t size,
+                             struct shmemi_region *signal, size_t sig_offset, uint64_t value, int sig_op)
 {
     char *word = NULL;
     if (signal->owner != r->owner)
-        return shmemi_fail(-EINVAL, "signal: its region is one of PE %d, but the data goes to PE %d", signal->owner, r->owner);
+        return shmemi_fail(-EINVAL, "signal: its region is one of PE %d, but the data goes to PE %d", signal->owner,
+                           r->owner);
     if (sig_op != SHMEM_SIGNAL_SET && sig_op != SHMEM_SIGNAL_ADD)
         return shmemi_fail(-EINVAL, "sig_op is %d, but must be SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD", sig_op);
     int rc = check(signal, sig_offset, sizeof value, SHMEMX_REMOTE_WRITE, "write");
@@ -207,7 +222,8 @@ int shmemi_region_put_signal(struct shmemi_region *r, size_t offset, const void 
     return 0;
 }
 
-/* --- waiting for a value ------------------------------------------------------------------------------------------- */
+/* --- waiting for a value -------------------------------------------------------------------------------------------
+ */
 
 struct value_wait {
     const char *word;
@@ -218,13 +234,13 @@ struct value_wait {
     bool closing;
 };
 
-#define SATISFIED(T, U)                                                                                      \
-    __extension__({                                                                                                       \
-        U bits = __atomic_load_n((const U *)(const void *)w->word, __ATOMIC_ACQUIRE); /* [put], atomics */   \
-        T now, value;                                                                                        \
-        memcpy(&now, &bits, sizeof now);                                                                     \
-        memcpy(&value, w->value, sizeof value);                                                              \
-        shmemi_compare_values(w->cmp, now, value);                                                           \
+#define SATISFIED(T, U)                                                                                                \
+    __extension__({                                                                                                    \
+        U bits = __atomic_load_n((const U *)(const void *)w->word, __ATOMIC_ACQUIRE); /* [put], atomics */             \
+        T now, value;                                                                                                  \
+        memcpy(&now, &bits, sizeof now);                                                                               \
+        memcpy(&value, w->value, sizeof value);                                                                        \
+        shmemi_compare_values(w->cmp, now, value);                                                                     \
     })
 
 static bool value_done(void *argument)
@@ -249,8 +265,8 @@ static bool value_done(void *argument)
     }
 }
 
-int shmemi_region_wait_value(struct shmemi_region *own, shmemx_region_t handle, size_t offset, shmemx_type_t type, int cmp,
-                             const void *value, double timeout)
+int shmemi_region_wait_value(struct shmemi_region *own, shmemx_region_t handle, size_t offset, shmemx_type_t type,
+                             int cmp, const void *value, double timeout)
 {
     struct value_wait w = {.type = type, .cmp = cmp, .value = value, .handle = handle};
     char *word = NULL;

@@ -132,8 +132,8 @@ static int check_attr(const void *address, size_t size, const shmemx_region_attr
     if ((uintptr_t)address + size < (uintptr_t)address)
         return shmemi_fail(-EINVAL, "size is %zu, which goes past the end of the address space from %p", size, address);
     if (attr->access & ~SHMEMX_REMOTE_ALL)
-        return shmemi_fail(-EINVAL, "access is 0x%x, but only the bits of SHMEMX_REMOTE_ALL (0x%x) have a meaning", attr->access,
-                           SHMEMX_REMOTE_ALL);
+        return shmemi_fail(-EINVAL, "access is 0x%x, but only the bits of SHMEMX_REMOTE_ALL (0x%x) have a meaning",
+                           attr->access, SHMEMX_REMOTE_ALL);
     if ((unsigned)attr->type > SHMEMX_BYTES)
         return shmemi_fail(-EINVAL, "type is %d, which is no shmemx_type_t", (int)attr->type);
     if (attr->name && (!*attr->name || strlen(attr->name) >= SHMEMI_NAME_BYTES))
@@ -141,8 +141,8 @@ static int check_attr(const void *address, size_t size, const shmemx_region_attr
     return 0;
 }
 
-/* In the symmetric heap there is nothing to move. Returns whether the range lies in it, or negative errno when it does so
-   in part. */
+/* In the symmetric heap there is nothing to move. Returns whether the range lies in it, or negative errno when it does
+   so in part. */
 static int in_heap(const void *address, size_t size, size_t *offset)
 {
     const struct shmemi_job *job = shmemi_current;
@@ -151,7 +151,8 @@ static int in_heap(const void *address, size_t size, size_t *offset)
         return 0;
     return *offset < job->heap_used && size <= job->heap_used - *offset
                ? 1
-               : shmemi_fail(-EINVAL, "%zu bytes from %p go past what is allocated of the symmetric heap", size, address);
+               : shmemi_fail(-EINVAL, "%zu bytes from %p go past what is allocated of the symmetric heap", size,
+                             address);
 }
 
 /* Whether memory of that size at that address may be read by this process at all. */
@@ -229,7 +230,8 @@ static int check_place(const struct shmemi_regions *all, const struct shmemi_reg
 {
     const struct shmemi_region_entry *e = shmemi_region_entry(r->owner, r->number);
     if (atomic_load_explicit(&e->state, memory_order_relaxed) == SHMEMI_REGION_LIVE) /* only this PE writes it */
-        return shmemi_fail(-ENOSPC, "region %llu of this PE is still registered, and a PE can have %d at once: deregister some",
+        return shmemi_fail(-ENOSPC,
+                           "region %llu of this PE is still registered, and a PE can have %d at once: deregister some",
                            (unsigned long long)(r->number - SHMEMI_REGIONS_LIVE), SHMEMI_REGIONS_LIVE);
     for (const struct shmemi_region *o = all->own; *r->name && o; o = o->next)
         if (!strcmp(o->name, r->name))
@@ -259,7 +261,8 @@ static void publish(const struct shmemi_region *r)
     atomic_store_explicit(&e->reads, 0, memory_order_relaxed);
     atomic_store_explicit(&e->mapped, 0, memory_order_relaxed);
     atomic_store_explicit(&e->state, SHMEMI_REGION_LIVE, memory_order_relaxed);
-    atomic_store_explicit(&e->number, r->number + 1, memory_order_release); /* [region] pairs with the acquire in look() */
+    atomic_store_explicit(&e->number, r->number + 1,
+                          memory_order_release); /* [region] pairs with the acquire in look() */
     atomic_store_explicit(&slot->regions, r->number + 1, memory_order_release); /* [region] likewise */
     /* [sleep] those who wait for a region look at the count after they have announced themselves. */
     atomic_fetch_add_explicit(&slot->regions_word, 1, memory_order_seq_cst);
@@ -269,7 +272,8 @@ static void publish(const struct shmemi_region *r)
 
 static int enter(struct shmemi_regions *all, struct shmemi_region *r, shmemx_region_t *out)
 {
-    r->number = atomic_load_explicit(&shmemi_current->slots[r->owner].regions, memory_order_relaxed); /* only this PE writes */
+    r->number =
+        atomic_load_explicit(&shmemi_current->slots[r->owner].regions, memory_order_relaxed); /* only this PE writes */
     int rc = take_entry(all, r->number);
     if (rc < 0 || (rc = check_place(all, r)) < 0 || (rc = shmemi_handle_new(r, out)) < 0)
         return rc;
@@ -297,9 +301,13 @@ int shmemi_region_register(void *address, size_t size, const shmemx_region_attr_
         free(at);
         return shmemi_fail(-ENOMEM, "no memory for a region");
     }
-    *r = (struct shmemi_region){.owner = shmemi_current->me, .path = &shmemi_path_direct,
-                                .memory = {.base = address, .owner = shmemi_current->me}, .size = size, .access = attr->access,
-                                .type = attr->type, .at = at};
+    *r = (struct shmemi_region){.owner = shmemi_current->me,
+                                .path = &shmemi_path_direct,
+                                .memory = {.base = address, .owner = shmemi_current->me},
+                                .size = size,
+                                .access = attr->access,
+                                .type = attr->type,
+                                .at = at};
     snprintf(r->name, sizeof r->name, "%s", attr->name ? attr->name : "");
     rc = expose(r, attr->move != 0);
     if (rc == 0) {
@@ -321,8 +329,8 @@ static void end_one(struct shmemi_regions *all, struct shmemi_region *r)
 {
     (void)all;
     struct shmemi_slot *slot = &shmemi_current->slots[r->owner];
-    /* [gone] sequentially consistent beside `mapped`: a peer counts itself and then looks at the state, so either it sees
-       the end or it is counted. */
+    /* [gone] sequentially consistent beside `mapped`: a peer counts itself and then looks at the state, so either it
+       sees the end or it is counted. */
     atomic_store_explicit(&r->entry->state, SHMEMI_REGION_GONE, memory_order_seq_cst);
     bool mapped = atomic_load_explicit(&r->entry->mapped, memory_order_seq_cst) != 0;
     atomic_fetch_add_explicit(&slot->regions_word, 1, memory_order_seq_cst);
@@ -346,7 +354,9 @@ int shmemi_region_deregister(shmemx_region_t handle)
     if (rc < 0 || (rc = shmemi_handle_hold(handle, &r)) < 0)
         return rc;
     if (r->owner != shmemi_current->me || !r->at || !r->entry)
-        rc = shmemi_fail(-EINVAL, "region: it is one of PE %d or was not registered; its handle is closed, not deregistered", r->owner);
+        rc = shmemi_fail(-EINVAL,
+                         "region: it is one of PE %d or was not registered; its handle is closed, not deregistered",
+                         r->owner);
     shmemi_handle_drop(handle);
     if (rc < 0)
         return rc;

@@ -29,8 +29,14 @@ static bool look(const struct shmemi_region_entry *e, uint64_t number, struct lo
     if (atomic_load_explicit(&e->number, memory_order_acquire) != number + 1 ||
         atomic_load_explicit(&e->state, memory_order_acquire) != SHMEMI_REGION_LIVE)
         return false;
-    *out = (struct look){.number = number, .access = e->access, .kind = e->kind, .guard = e->guard, .type = e->type,
-                         .pieces = e->pieces, .address = e->address, .size = e->size};
+    *out = (struct look){.number = number,
+                         .access = e->access,
+                         .kind = e->kind,
+                         .guard = e->guard,
+                         .type = e->type,
+                         .pieces = e->pieces,
+                         .address = e->address,
+                         .size = e->size};
     memcpy(out->name, e->name, sizeof out->name);
     out->name[sizeof out->name - 1] = 0;
     memcpy(out->inline_pieces, e->inline_pieces, sizeof out->inline_pieces);
@@ -44,8 +50,9 @@ struct search {
     const char *name; /* or by number: */
     uint64_t number;
     struct look found;
-    bool gone;                  /* it will never be there */
-    shmemx_region_t on_behalf;  /* an own region that asks for the one that corresponds: ends the search when it ends; NULL */
+    bool gone; /* it will never be there */
+    shmemx_region_t
+        on_behalf; /* an own region that asks for the one that corresponds: ends the search when it ends; NULL */
     bool closing;
 };
 
@@ -78,8 +85,12 @@ static int search(struct search *s, double timeout)
 {
     const struct shmemi_job *job = shmemi_current;
     struct shmemi_slot *slot = &job->slots[s->pe];
-    struct shmemi_await wait = {.done = search_done, .argument = s, .word = &slot->regions_word,
-                                .sleepers = &slot->regions_sleepers, .pe = s->pe, .deadline = shmemi_deadline(timeout)};
+    struct shmemi_await wait = {.done = search_done,
+                                .argument = s,
+                                .word = &slot->regions_word,
+                                .sleepers = &slot->regions_sleepers,
+                                .pe = s->pe,
+                                .deadline = shmemi_deadline(timeout)};
     int rc = shmemi_await(&wait);
     if (rc == 0 && s->closing)
         return shmemi_fail(-ENOENT, "region: it was deregistered during the call");
@@ -88,19 +99,23 @@ static int search(struct search *s, double timeout)
     if (rc == -ETIMEDOUT && s->name)
         return shmemi_fail(rc, "PE %d registered no region named '%s' within %g seconds", s->pe, s->name, timeout);
     if (rc == -ETIMEDOUT)
-        return shmemi_fail(rc, "PE %d did not register its region %llu within %g seconds (it has registered %llu)", s->pe,
-                           (unsigned long long)s->number, timeout,
-                           (unsigned long long)atomic_load_explicit(&slot->regions, memory_order_relaxed)); /* for people */
+        return shmemi_fail(
+            rc, "PE %d did not register its region %llu within %g seconds (it has registered %llu)", s->pe,
+            (unsigned long long)s->number, timeout,
+            (unsigned long long)atomic_load_explicit(&slot->regions, memory_order_relaxed)); /* for people */
     if (rc == -EOWNERDEAD)
-        return shmemi_fail_in(rc, s->name ? "waiting for region '%s'" : "waiting for a region%s", s->name ? s->name : "");
+        return shmemi_fail_in(rc, s->name ? "waiting for region '%s'" : "waiting for a region%s",
+                              s->name ? s->name : "");
     return rc;
 }
 
-/* --- mapping ------------------------------------------------------------------------------------------------------- */
+/* --- mapping -------------------------------------------------------------------------------------------------------
+ */
 
 static int impossible(int pe, const char *what)
 {
-    return shmemi_fail(-EPROTO, "the region directory of PE %d says something impossible (%s): it was overwritten", pe, what);
+    return shmemi_fail(-EPROTO, "the region directory of PE %d says something impossible (%s): it was overwritten", pe,
+                       what);
 }
 
 /* The pieces are whole pages, follow one another, and hold the region. */
@@ -111,7 +126,8 @@ static int check_pieces(int pe, const struct look *l, const struct shmemi_piece 
     for (uint32_t i = 0; i < l->pieces; i++) {
         const struct shmemi_piece *p = &pieces[i];
         if (p->address != at || (p->address | p->length | p->offset) & (page - 1) || !p->length ||
-            p->kind >= SHMEMI_PAGE_KINDS || p->offset > INT64_MAX - p->length || __builtin_add_overflow(at, p->length, &at))
+            p->kind >= SHMEMI_PAGE_KINDS || p->offset > INT64_MAX - p->length ||
+            __builtin_add_overflow(at, p->length, &at))
             return impossible(pe, "pieces");
     }
     if (__builtin_add_overflow(l->address, l->size, &end) || l->address < pieces[0].address || end > at)
@@ -119,27 +135,30 @@ static int check_pieces(int pe, const struct look *l, const struct shmemi_piece 
     return 0;
 }
 
-static int map_pieces(struct shmemi_regions *all, struct shmemi_region *r, const struct look *l, const struct shmemi_piece *pieces)
+static int map_pieces(struct shmemi_regions *all, struct shmemi_region *r, const struct look *l,
+                      const struct shmemi_piece *pieces)
 {
     const struct shmemi_piece *last = &pieces[l->pieces - 1];
     size_t total = last->address + last->length - pieces[0].address;
     char *at = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
         return shmemi_fail_errno("mapping %zu bytes of PE %d", total, r->owner);
-    enum shmemi_access access = l->access & (SHMEMX_REMOTE_WRITE | SHMEMX_REMOTE_ATOMIC) ? SHMEMI_READ_WRITE : SHMEMI_READ_ONLY;
+    enum shmemi_access access =
+        l->access & (SHMEMX_REMOTE_WRITE | SHMEMX_REMOTE_ATOMIC) ? SHMEMI_READ_WRITE : SHMEMI_READ_ONLY;
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < l->pieces; i++) {
         int fd = -1;
         void *mapped;
         pthread_mutex_lock(&all->files_lock);
         rc = shmemi_peer_file(all->files, r->owner,
-                              pieces[i].kind == SHMEMI_PAGES_WHOLE ? SHMEMI_DESCRIPTOR_WHOLE : SHMEMI_DESCRIPTOR_MIXED, &fd);
+                              pieces[i].kind == SHMEMI_PAGES_WHOLE ? SHMEMI_DESCRIPTOR_WHOLE : SHMEMI_DESCRIPTOR_MIXED,
+                              &fd);
         pthread_mutex_unlock(&all->files_lock);
         if (rc == 0)
             rc = shmemi_hal_host.check(fd, pieces[i].offset + pieces[i].length);
         if (rc == 0)
-            rc = shmemi_hal_host.map(fd, pieces[i].offset, pieces[i].length, access, at + (pieces[i].address - pieces[0].address),
-                                     &mapped);
+            rc = shmemi_hal_host.map(fd, pieces[i].offset, pieces[i].length, access,
+                                     at + (pieces[i].address - pieces[0].address), &mapped);
     }
     if (rc < 0) {
         munmap(at, total);
@@ -179,7 +198,10 @@ static int reach_copied(struct shmemi_region *r, const struct look *l)
     r->memory.pid = pid;
     r->memory.address = l->address;
     if ((rc = shmemi_path_probe_kernel(&r->memory)) < 0)
-        return shmemi_fail_in(rc, "region %llu of PE %d was registered without moving, and the kernel does not let this process reach it (ptrace_scope, seccomp or another PID namespace; shmem.empty or shmemx_malloc gives memory that all reach)",
+        return shmemi_fail_in(rc,
+                              "region %llu of PE %d was registered without moving, and the kernel does not let this "
+                              "process reach it (ptrace_scope, seccomp or another PID namespace; shmem.empty or "
+                              "shmemx_malloc gives memory that all reach)",
                               (unsigned long long)l->number, r->owner);
     return 0;
 }
@@ -209,10 +231,16 @@ static int open_found(struct shmemi_regions *all, int pe, const struct look *l, 
     struct shmemi_region *r = calloc(1, sizeof *r);
     if (!r)
         return shmemi_fail(-ENOMEM, "no memory for a region");
-    *r = (struct shmemi_region){.owner = pe, .path = &shmemi_path_direct, .memory = {.owner = pe}, .number = l->number,
-                                .entry = shmemi_region_entry(pe, l->number), .size = l->size,
-                                .access = l->access & SHMEMX_REMOTE_ALL, .kind = (shmemx_kind_t)l->kind,
-                                .guard = (shmemx_guard_t)l->guard, .type = (shmemx_type_t)l->type};
+    *r = (struct shmemi_region){.owner = pe,
+                                .path = &shmemi_path_direct,
+                                .memory = {.owner = pe},
+                                .number = l->number,
+                                .entry = shmemi_region_entry(pe, l->number),
+                                .size = l->size,
+                                .access = l->access & SHMEMX_REMOTE_ALL,
+                                .kind = (shmemx_kind_t)l->kind,
+                                .guard = (shmemx_guard_t)l->guard,
+                                .type = (shmemx_type_t)l->type};
     memcpy(r->name, l->name, sizeof r->name);
     /* [gone] counts itself before it looks at the state once more: see end_one(). */
     atomic_fetch_add_explicit(&r->entry->mapped, 1, memory_order_seq_cst);
@@ -235,7 +263,8 @@ static int check_pe(int pe)
     return shmemi_fail(-EINVAL, "pe is %d, but the job has PEs 0 to %d", pe, job->n - 1);
 }
 
-static int find(int pe, const char *name, uint64_t number, shmemx_region_t on_behalf, double timeout, shmemx_region_t *out)
+static int find(int pe, const char *name, uint64_t number, shmemx_region_t on_behalf, double timeout,
+                shmemx_region_t *out)
 {
     struct shmemi_regions *all = NULL;
     int rc = shmemi_regions_get(&all);
@@ -256,7 +285,8 @@ void shmemi_region_let_go(struct shmemi_region *r)
 {
     if (r->mapping)
         munmap(r->mapping, r->mapping_bytes);
-    if (r->entry && atomic_load_explicit(&r->entry->number, memory_order_relaxed) == r->number + 1) /* its own count still */
+    if (r->entry &&
+        atomic_load_explicit(&r->entry->number, memory_order_relaxed) == r->number + 1) /* its own count still */
         atomic_fetch_sub_explicit(&r->entry->mapped, 1, memory_order_release);
     free(r);
 }
@@ -268,12 +298,15 @@ static int agree(const struct shmemi_region *mine, const struct shmemi_region *t
     if (mine->size == theirs->size && mine->type == theirs->type)
         return 0;
     if (mine->size != theirs->size)
-        return shmemi_fail(-EINVAL, "region %llu%s%s has %zu bytes on PE %d but %zu on PE %d: regions that correspond must agree",
-                           (unsigned long long)mine->number, *mine->name ? " named " : "", mine->name, mine->size, mine->owner,
-                           theirs->size, theirs->owner);
-    return shmemi_fail(-EINVAL, "region %llu%s%s has elements of type %d on PE %d but of type %d on PE %d: regions that correspond must agree",
-                       (unsigned long long)mine->number, *mine->name ? " named " : "", mine->name, (int)mine->type, mine->owner,
-                       (int)theirs->type, theirs->owner);
+        return shmemi_fail(
+            -EINVAL, "region %llu%s%s has %zu bytes on PE %d but %zu on PE %d: regions that correspond must agree",
+            (unsigned long long)mine->number, *mine->name ? " named " : "", mine->name, mine->size, mine->owner,
+            theirs->size, theirs->owner);
+    return shmemi_fail(
+        -EINVAL,
+        "region %llu%s%s has elements of type %d on PE %d but of type %d on PE %d: regions that correspond must agree",
+        (unsigned long long)mine->number, *mine->name ? " named " : "", mine->name, (int)mine->type, mine->owner,
+        (int)theirs->type, theirs->owner);
 }
 
 static int symmetric_at(const struct shmemi_region *mine, int pe, shmemx_region_t *out)
@@ -316,7 +349,8 @@ static void forget_ended(struct shmemi_region *mine, int pe)
         return;
     bool ended = shmemi_region_check(theirs) == -ENOENT;
     shmemi_handle_drop(found);
-    if (ended && atomic_compare_exchange_strong_explicit(&mine->at[pe], &found, NULL, memory_order_acq_rel, memory_order_relaxed))
+    if (ended && atomic_compare_exchange_strong_explicit(&mine->at[pe], &found, NULL, memory_order_acq_rel,
+                                                         memory_order_relaxed))
         shmemi_region_close(found);
 }
 
@@ -326,7 +360,8 @@ int shmemi_region_at(struct shmemi_region *mine, int pe, double timeout, shmemx_
     if (rc < 0)
         return rc;
     if (!mine->at)
-        return shmemi_fail(-EINVAL, "region: it is one of PE %d, but only an own region has others that correspond", mine->owner);
+        return shmemi_fail(-EINVAL, "region: it is one of PE %d, but only an own region has others that correspond",
+                           mine->owner);
     if (pe == mine->owner) {
         *out = mine->self;
         return 0;
@@ -337,7 +372,8 @@ int shmemi_region_at(struct shmemi_region *mine, int pe, double timeout, shmemx_
     if (!found) {
         if ((rc = find_at(mine, pe, timeout, &found)) < 0)
             return rc;
-        if (!atomic_compare_exchange_strong_explicit(&mine->at[pe], &none, found, memory_order_acq_rel, memory_order_acquire)) {
+        if (!atomic_compare_exchange_strong_explicit(&mine->at[pe], &none, found, memory_order_acq_rel,
+                                                     memory_order_acquire)) {
             shmemi_region_close(found); /* another thread was faster */
             found = none;
         }
@@ -355,7 +391,8 @@ int shmemi_region_symmetric(void *address, size_t size, shmemx_region_t *out)
         return rc;
     size_t offset = (uintptr_t)address - (uintptr_t)job->heap;
     if (!size || offset >= job->heap_used || size > job->heap_used - offset)
-        return shmemi_fail(-EINVAL, "the %zu bytes at %p are not in what is allocated of this PE's symmetric heap", size, address);
+        return shmemi_fail(-EINVAL, "the %zu bytes at %p are not in what is allocated of this PE's symmetric heap",
+                           size, address);
     struct shmemi_region *r = calloc(1, sizeof *r);
     _Atomic(shmemx_region_t) *at = calloc((size_t)job->n, sizeof *at);
     if (!r || !at) {
@@ -363,9 +400,16 @@ int shmemi_region_symmetric(void *address, size_t size, shmemx_region_t *out)
         free(at);
         return shmemi_fail(-ENOMEM, "no memory for a region");
     }
-    *r = (struct shmemi_region){.owner = job->me, .path = &shmemi_path_direct,
-                                .memory = {.base = address, .owner = job->me}, .size = size, .offset = offset, .access = SHMEMX_REMOTE_ALL,
-                                .kind = SHMEMX_KIND_SYMMETRIC, .guard = SHMEMX_GUARD_FULL, .type = SHMEMX_BYTES, .at = at};
+    *r = (struct shmemi_region){.owner = job->me,
+                                .path = &shmemi_path_direct,
+                                .memory = {.base = address, .owner = job->me},
+                                .size = size,
+                                .offset = offset,
+                                .access = SHMEMX_REMOTE_ALL,
+                                .kind = SHMEMX_KIND_SYMMETRIC,
+                                .guard = SHMEMX_GUARD_FULL,
+                                .type = SHMEMX_BYTES,
+                                .at = at};
     if ((rc = shmemi_handle_new(r, out)) < 0) {
         free(at);
         free(r);

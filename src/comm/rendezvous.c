@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events of regions, and puts into whatever region the target waits in.
 //
-// A PE that waits for a write offers its region: `offer` in its slot becomes the region's number + 1. PEs that want to put
-// there stand in line: `putting_to` says for whom, `stamp` (from the target's counter) when they came. The first in line
-// among the living claims the offer by writing its own number into the upper bits, copies, counts the event, and clears the
-// offer. The dead need no removal: they are skipped when looking who is first, and a claim of a dead PE is withdrawn by the
-// waiting one.
+// A PE that waits for a write offers its region: `offer` in its slot becomes the region's number + 1. PEs that want to
+// put there stand in line: `putting_to` says for whom, `stamp` (from the target's counter) when they came. The first in
+// line among the living claims the offer by writing its own number into the upper bits, copies, counts the event, and
+// clears the offer. The dead need no removal: they are skipped when looking who is first, and a claim of a dead PE is
+// withdrawn by the waiting one.
 //
 //   offer   63          48 47                     0
 //           |  PE + 1     |   region number + 1    |      0: nothing offered; upper part 0: not claimed
@@ -31,7 +31,8 @@ static void ring(struct shmemi_slot *slot)
         shmemi_futex_wake(&slot->line_word, INT_MAX);
 }
 
-/* --- the waiting side ---------------------------------------------------------------------------------------------- */
+/* --- the waiting side ----------------------------------------------------------------------------------------------
+ */
 
 struct event_wait {
     struct shmemi_region *region;
@@ -63,7 +64,7 @@ static void try_to_offer(struct event_wait *w)
                                                           memory_order_acquire, memory_order_relaxed);
     if (!w->offering)
         return;
-    atomic_store_explicit(&own->refused, 0, memory_order_relaxed); /* nothing is offered yet */
+    atomic_store_explicit(&own->refused, 0, memory_order_relaxed);                   /* nothing is offered yet */
     atomic_store_explicit(&own->offer, w->region->number + 1, memory_order_seq_cst); /* [offer] */
     ring(own);
 }
@@ -80,7 +81,8 @@ static bool event_done(void *argument)
     if (w->offers && !w->offering)
         try_to_offer(w);
     /* [refused] acquire pairs with the release in refuse(). */
-    w->refused = w->offering && atomic_load_explicit(&shmemi_current->slots[r->owner].refused, memory_order_acquire) != 0;
+    w->refused =
+        w->offering && atomic_load_explicit(&shmemi_current->slots[r->owner].refused, memory_order_acquire) != 0;
     return w->closing || w->refused;
 }
 
@@ -91,19 +93,20 @@ static bool withdrawn(struct shmemi_slot *own)
     uint64_t claimer = offer >> 48;
     if (!offer)
         return true;
-    if (claimer && claimer <= (uint64_t)shmemi_current->n && !shmemi_member_died(&shmemi_current->slots[claimer - 1].member))
+    if (claimer && claimer <= (uint64_t)shmemi_current->n &&
+        !shmemi_member_died(&shmemi_current->slots[claimer - 1].member))
         return false;
     return atomic_compare_exchange_strong_explicit(&own->offer, &offer, 0, memory_order_acq_rel, memory_order_acquire);
 }
 
-/* Ends the offer. A put that is being made ends by itself, or with its PE's death: this waits for nothing else, and nothing
-   else ends it, because the caller's memory is being written. */
+/* Ends the offer. A put that is being made ends by itself, or with its PE's death: this waits for nothing else, and
+   nothing else ends it, because the caller's memory is being written. */
 static int finish(struct event_wait *w, int rc)
 {
     struct shmemi_slot *own = &shmemi_current->slots[w->region->owner];
     while (!withdrawn(own))
         usleep(20);
-    uint64_t bytes = atomic_exchange_explicit(&own->refused, 0, memory_order_acq_rel); /* [refused] */
+    uint64_t bytes = atomic_exchange_explicit(&own->refused, 0, memory_order_acq_rel);             /* [refused] */
     atomic_store_explicit(&shmemi_current->parts->regions->offering, false, memory_order_release); /* [offering] */
     ring(own);
     if (rc == 0 && w->refused)
@@ -132,11 +135,15 @@ int shmemi_region_wait_event(struct shmemi_region *own, shmemx_region_t handle, 
         return shmemi_fail(-ENOENT, "region: it was deregistered during the wait");
     if (rc == -ETIMEDOUT)
         return shmemi_fail(rc, "no %s came within %g seconds",
-                           which == SHMEMX_EVENT_WRITE ? "put" : which == SHMEMX_EVENT_READ ? "get" : "put or get", timeout);
+                           which == SHMEMX_EVENT_WRITE  ? "put"
+                           : which == SHMEMX_EVENT_READ ? "get"
+                                                        : "put or get",
+                           timeout);
     return rc;
 }
 
-/* --- the putting side ---------------------------------------------------------------------------------------------- */
+/* --- the putting side ----------------------------------------------------------------------------------------------
+ */
 
 struct line {
     struct shmemi_slot *target;
@@ -187,7 +194,7 @@ static void tell_ring(const struct line *l)
     int at = l->pe;
     for (int steps = 0; at != job->me && steps < job->n; steps++) {
         struct shmemi_slot *slot = &job->slots[at];
-        atomic_store_explicit(&slot->told, 1, memory_order_seq_cst); /* [told] */
+        atomic_store_explicit(&slot->told, 1, memory_order_seq_cst);                   /* [told] */
         uint32_t next = atomic_load_explicit(&slot->putting_to, memory_order_acquire); /* [place] */
         if (!next || next > (uint32_t)job->n)
             return;
@@ -237,7 +244,7 @@ static void leave_line(const struct line *l)
     if (!l->standing)
         return;
     atomic_store_explicit(&shmemi_current->slots[shmemi_current->me].putting_to, 0, memory_order_seq_cst); /* [place] */
-    atomic_store_explicit(&shmemi_current->parts->regions->standing, false, memory_order_release);         /* [standing] */
+    atomic_store_explicit(&shmemi_current->parts->regions->standing, false, memory_order_release); /* [standing] */
     ring(l->target);
 }
 
@@ -256,7 +263,8 @@ static bool claimed(void *argument)
     if (!first_in_line(l))
         return false;
     uint64_t mine = offer | (uint64_t)(shmemi_current->me + 1) << 48;
-    if (!atomic_compare_exchange_strong_explicit(&l->target->offer, &offer, mine, memory_order_acq_rel, memory_order_acquire))
+    if (!atomic_compare_exchange_strong_explicit(&l->target->offer, &offer, mine, memory_order_acq_rel,
+                                                 memory_order_acquire))
         return false;
     l->claimed = mine;
     return true;
@@ -266,7 +274,8 @@ static int refuse(struct line *l, size_t end, size_t room)
 {
     /* [refused] release: pairs with the acquire in event_done(). */
     atomic_store_explicit(&l->target->refused, end ? end : 1, memory_order_release);
-    return shmemi_fail(-EMSGSIZE, "the put ends at byte %zu, but the region that PE %d waits in has %zu bytes", end, l->pe, room);
+    return shmemi_fail(-EMSGSIZE, "the put ends at byte %zu, but the region that PE %d waits in has %zu bytes", end,
+                       l->pe, room);
 }
 
 static int put_claimed(struct line *l, size_t offset, const void *source, size_t size)
@@ -290,11 +299,17 @@ static int put_claimed(struct line *l, size_t offset, const void *source, size_t
 
 static int stand(struct line *l, double timeout)
 {
-    struct shmemi_await wait = {.done = claimed, .argument = l, .word = &l->target->line_word,
-                                .sleepers = &l->target->line_sleepers, .pe = l->pe, .deadline = shmemi_deadline(timeout)};
+    struct shmemi_await wait = {.done = claimed,
+                                .argument = l,
+                                .word = &l->target->line_word,
+                                .sleepers = &l->target->line_sleepers,
+                                .pe = l->pe,
+                                .deadline = shmemi_deadline(timeout)};
     int rc = shmemi_await(&wait);
     if (rc == 0 && l->deadlock)
-        rc = shmemi_fail(-EDEADLK, "PE %d stands in line with a put of its own that only PE %d (or who waits for it) could receive: nobody waits for either",
+        rc = shmemi_fail(-EDEADLK,
+                         "PE %d stands in line with a put of its own that only PE %d (or who waits for it) could "
+                         "receive: nobody waits for either",
                          l->pe, shmemi_current->me);
     if (rc == -ETIMEDOUT)
         shmemi_fail(rc, "PE %d waited in no region within %g seconds", l->pe, timeout);
@@ -318,8 +333,10 @@ int shmemi_put_to_waiting(int pe, size_t offset, const void *source, size_t size
         rc = put_claimed(&l, offset, source, size);
         /* [offer] release: the event, or the refusal, is there before the offer goes. */
         uint64_t mine = l.claimed;
-        uint64_t left = rc < 0 && rc != -EMSGSIZE ? mine & NUMBER_MASK : 0; /* a put that failed here leaves it to the next */
-        atomic_compare_exchange_strong_explicit(&l.target->offer, &mine, left, memory_order_acq_rel, memory_order_relaxed);
+        uint64_t left =
+            rc < 0 && rc != -EMSGSIZE ? mine & NUMBER_MASK : 0; /* a put that failed here leaves it to the next */
+        atomic_compare_exchange_strong_explicit(&l.target->offer, &mine, left, memory_order_acq_rel,
+                                                memory_order_relaxed);
         shmemi_wake(pe);
     }
     leave_line(&l);

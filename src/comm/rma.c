@@ -18,21 +18,21 @@ static size_t extent(const char *fn, const char *name, ptrdiff_t stride, size_t 
     size_t elements, bytes;
     if (stride < 1 || (size_t)stride < bsize)
         shmemi_die(fn, "%s is %td, but must be at least %zu", name, stride, bsize);
-    if (shmemi_mul_overflows((size_t)stride, nblocks - 1, &elements) || shmemi_add_overflows(elements, bsize, &elements) ||
-        shmemi_mul_overflows(elements, size, &bytes))
+    if (shmemi_mul_overflows((size_t)stride, nblocks - 1, &elements) ||
+        shmemi_add_overflows(elements, bsize, &elements) || shmemi_mul_overflows(elements, size, &bytes))
         shmemi_die(fn, "%zu blocks at distance %s = %td are more than an address space", nblocks, name, stride);
     return bytes;
 }
 
-static void copy_blocks(char *to, ptrdiff_t to_stride, const char *from, ptrdiff_t from_stride, size_t bsize, size_t nblocks,
-                        size_t size)
+static void copy_blocks(char *to, ptrdiff_t to_stride, const char *from, ptrdiff_t from_stride, size_t bsize,
+                        size_t nblocks, size_t size)
 {
     for (size_t i = 0; i < nblocks; i++)
         shmemi_copy(to + i * (size_t)to_stride * size, from + i * (size_t)from_stride * size, bsize * size);
 }
 
-void shmemi_iput(const char *fn, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
-                 size_t size, int pe)
+void shmemi_iput(const char *fn, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
+                 size_t nblocks, size_t size, int pe)
 {
     if (!nblocks || !bsize)
         return;
@@ -42,8 +42,8 @@ void shmemi_iput(const char *fn, void *dest, const void *source, ptrdiff_t dst, 
     shmemi_stored(pe);
 }
 
-void shmemi_iget(const char *fn, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
-                 size_t size, int pe)
+void shmemi_iget(const char *fn, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
+                 size_t nblocks, size_t size, int pe)
 {
     if (!nblocks || !bsize)
         return;

@@ -12,7 +12,8 @@ size_t shmemi_bytes_overflow(const char *fn, size_t nelems, size_t size) SHMEMI_
 static inline size_t shmemi_bytes(const char *fn, size_t nelems, size_t size)
 {
     size_t bytes;
-    return shmemi_unlikely(shmemi_mul_overflows(nelems, size, &bytes)) ? shmemi_bytes_overflow(fn, nelems, size) : bytes;
+    return shmemi_unlikely(shmemi_mul_overflows(nelems, size, &bytes)) ? shmemi_bytes_overflow(fn, nelems, size)
+                                                                       : bytes;
 }
 
 /* Copies nelems elements of `size` bytes from source (any local address) to the symmetric dest on pe. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every PE copies a piece of its data to its stage, everybody waits for everybody, and everybody takes what it needs from
-// all stages. The stage has two halves that take turns: a half is written again only after everybody has arrived once
-// more, which nobody does before it has read.
+// Every PE copies a piece of its data to its stage, everybody waits for everybody, and everybody takes what it needs
+// from all stages. The stage has two halves that take turns: a half is written again only after everybody has arrived
+// once more, which nobody does before it has read.
 #include "staged.h"
 
 #include <errno.h>
@@ -13,7 +13,8 @@
 #include "job/parts.h"
 #include "memory.h"
 
-/* Half a stage: large enough that waiting is a small part, small enough that the stages of a few PEs stay in the cache. */
+/* Half a stage: large enough that waiting is a small part, small enough that the stages of a few PEs stay in the cache.
+ */
 enum { HALF = 256 << 10 };
 
 /* What PEs must agree in. */
@@ -29,7 +30,9 @@ static int compare_calls(const struct call *mine)
         struct call theirs;
         memcpy(&theirs, shmemi_published(pe), sizeof theirs);
         if (memcmp(&theirs, mine, sizeof theirs) != 0)
-            return shmemi_fail(-EINVAL, "PE %d calls with %zu bytes (kind %u, type %u, operation %u, root %u), but PE %d with %zu bytes (kind %u, type %u, operation %u, root %u): all PEs must call alike",
+            return shmemi_fail(-EINVAL,
+                               "PE %d calls with %zu bytes (kind %u, type %u, operation %u, root %u), but PE %d with "
+                               "%zu bytes (kind %u, type %u, operation %u, root %u): all PEs must call alike",
                                job->me, (size_t)mine->bytes, mine->operation, mine->type, mine->op, mine->root, pe,
                                (size_t)theirs.bytes, theirs.operation, theirs.type, theirs.op, theirs.root);
     }
@@ -61,10 +64,12 @@ static int need_job(void)
     return shmemi_current->n ? 0 : shmemi_fail(-EPERM, "called %s", shmemi_no_job());
 }
 
-/* --- all-reduce ---------------------------------------------------------------------------------------------------- */
+/* --- all-reduce ----------------------------------------------------------------------------------------------------
+ */
 
 /* out[first .. end) = fold of the PEs' stages. */
-static void fold_stages(char *out, size_t first, size_t end, size_t turn, enum shmemi_type type, enum shmemi_reduce_op op)
+static void fold_stages(char *out, size_t first, size_t end, size_t turn, enum shmemi_type type,
+                        enum shmemi_reduce_op op)
 {
     int n = shmemi_current->n;
     size_t size = shmemi_type_size(type), step = SHMEMI_FOLD_BYTES / size;
@@ -117,7 +122,10 @@ int shmemi_all_reduce(void *data, size_t n, enum shmemi_type type, enum shmemi_r
     if (shmemi_mul_overflows(n, size, &bytes) || (n && !data))
         return shmemi_fail(-EINVAL, "data: %zu elements at %p cannot be", n, data);
     struct call mine = {.operation = 1, .type = (uint32_t)type, .op = (uint32_t)op, .bytes = bytes};
-    struct { struct call call; char data[SHMEMI_PUBLISH_BYTES - sizeof(struct call)]; } small = {.call = mine};
+    struct {
+        struct call call;
+        char data[SHMEMI_PUBLISH_BYTES - sizeof(struct call)];
+    } small = {.call = mine};
     if (bytes > sizeof small.data) {
         rc = begin(&mine);
         for (size_t at = 0, turn = 0; rc == 0 && at < n; at += HALF / size, turn++)
@@ -136,7 +144,8 @@ int shmemi_all_reduce(void *data, size_t n, enum shmemi_type type, enum shmemi_r
     return 0;
 }
 
-/* --- broadcast and gather -------------------------------------------------------------------------------------------- */
+/* --- broadcast and gather --------------------------------------------------------------------------------------------
+ */
 
 int shmemi_broadcast(void *data, size_t bytes, int root)
 {

@@ -116,7 +116,8 @@ static bool all_done(void *argument)
     return seen(s->next == s->set->nelems);
 }
 
-/* Where the next search of this thread in that set begins. Sets that share a place get round more slowly, but they do. */
+/* Where the next search of this thread in that set begins. Sets that share a place get round more slowly, but they do.
+ */
 static size_t *turn_of(const volatile void *ivars)
 {
     static _Thread_local size_t turns[64];

@@ -18,13 +18,14 @@ void shmemi_wake(int pe) SHMEMI_COLD;
 static inline void shmemi_stored(int pe)
 {
     const struct shmemi_job *job = shmemi_current;
-    atomic_signal_fence(memory_order_seq_cst); /* [user-sleep] the compiler must not move this before the store either */
+    atomic_signal_fence(
+        memory_order_seq_cst); /* [user-sleep] the compiler must not move this before the store either */
     if (shmemi_unlikely(atomic_load_explicit(&job->slots[pe].sleepers, memory_order_relaxed)))
         shmemi_wake(pe);
 }
 
-/* Waits until done(argument) is true; done is called often and must be cheap. Ends the job when a PE has died, or when all
-   others have left (nobody can make the change any more). fn: the public function's name. */
+/* Waits until done(argument) is true; done is called often and must be cheap. Ends the job when a PE has died, or when
+   all others have left (nobody can make the change any more). fn: the public function's name. */
 void shmemi_wait(const char *fn, bool (*done)(void *argument), void *argument);
 
 /* Compares the object at ivar with the value at `value` by the SHMEM_CMP_ operator. One such function a type. */
@@ -34,12 +35,12 @@ typedef bool (*shmemi_compare)(const volatile void *ivar, int cmp, const void *v
 enum shmemi_cmp { SHMEMI_CMP_EQ = 1, SHMEMI_CMP_NE, SHMEMI_CMP_GT, SHMEMI_CMP_GE, SHMEMI_CMP_LT, SHMEMI_CMP_LE };
 
 /* left cmp right, for any arithmetic type; false for an operator that does not exist (wait and test refuse that). */
-#define shmemi_compare_values(cmp, left, right)                                                              \
-    ((cmp) == SHMEMI_CMP_EQ   ? (left) == (right)                                                            \
-     : (cmp) == SHMEMI_CMP_NE ? (left) != (right)                                                            \
-     : (cmp) == SHMEMI_CMP_GT ? (left) > (right)                                                             \
-     : (cmp) == SHMEMI_CMP_GE ? (left) >= (right)                                                            \
-     : (cmp) == SHMEMI_CMP_LT ? (left) < (right)                                                             \
+#define shmemi_compare_values(cmp, left, right)                                                                        \
+    ((cmp) == SHMEMI_CMP_EQ   ? (left) == (right)                                                                      \
+     : (cmp) == SHMEMI_CMP_NE ? (left) != (right)                                                                      \
+     : (cmp) == SHMEMI_CMP_GT ? (left) > (right)                                                                       \
+     : (cmp) == SHMEMI_CMP_GE ? (left) >= (right)                                                                      \
+     : (cmp) == SHMEMI_CMP_LT ? (left) < (right)                                                                       \
                               : (cmp) == SHMEMI_CMP_LE && (left) <= (right))
 
 /* One element of the vector forms. `values` advances by value_stride bytes an element (0: the same value for all).

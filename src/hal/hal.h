@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hardware layer: kinds of memory, and what can be done with each. This header is the contract of a back end.
 //
-// A back end fills one `struct shmemi_hal`. Slots are called from any thread, at most one call at a time for one handle.
-// Every slot returns 0 or a negative errno with the error text set. A slot that a kind of memory cannot serve is NULL;
-// callers test for it.
+// A back end fills one `struct shmemi_hal`. Slots are called from any thread, at most one call at a time for one
+// handle. Every slot returns 0 or a negative errno with the error text set. A slot that a kind of memory cannot serve
+// is NULL; callers test for it.
 #ifndef SHMEMI_HAL_HAL_H
 #define SHMEMI_HAL_HAL_H
 
@@ -55,7 +55,8 @@ const struct shmemi_hal *shmemi_hal(enum shmemi_memory_kind kind);
 extern const struct shmemi_hal shmemi_hal_host;
 
 /* How many bytes of host memory this process could take now without running into a limit, and which limit is the
-   nearest (a part of a sentence). total: the lowest of all limits, used or not; it does not change from call to call. */
+   nearest (a part of a sentence). total: the lowest of all limits, used or not; it does not change from call to call.
+ */
 struct shmemi_host_room {
     size_t bytes, total;
     char limit[256];

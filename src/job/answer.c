@@ -71,7 +71,8 @@ void shmemi_answer(void *context, int socket)
     }
     if (m.type == SHMEMI_MESSAGE_WHO)
         shmemi_wire_send(socket, &m, sizeof m, NULL, 0, shmemi_now() + ANSWER_WITHIN);
-    if (m.type == SHMEMI_MESSAGE_HELLO) { /* after the job has started: somebody who is here for the next, or a mistake */
+    if (m.type ==
+        SHMEMI_MESSAGE_HELLO) { /* after the job has started: somebody who is here for the next, or a mistake */
         struct shmemi_message no = message(SHMEMI_MESSAGE_REFUSED);
         const struct shmemi_member *place = m.rank >= 0 && m.rank < job->n ? &job->slots[m.rank].member : NULL;
         no.rank = -EEXIST;
@@ -79,7 +80,8 @@ void shmemi_answer(void *context, int socket)
                  place ? (int)place->pid : 0, m.rank);
         if (place && (shmemi_member_left(place) || shmemi_member_died(place))) {
             no.rank = -EAGAIN;
-            snprintf(no.text, sizeof no.text, "an earlier job of the same name has not ended: PE 0 (pid %d) is still in it", (int)getpid());
+            snprintf(no.text, sizeof no.text,
+                     "an earlier job of the same name has not ended: PE 0 (pid %d) is still in it", (int)getpid());
         }
         shmemi_wire_send(socket, &no, sizeof no, NULL, 0, shmemi_now() + ANSWER_WITHIN);
     }

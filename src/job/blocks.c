@@ -13,9 +13,9 @@ enum { GRAIN = 64, BINS = 64 }; /* a block begins and ends at cache lines: no fa
 
 struct block {
     size_t offset, bytes;
-    size_t asked;                      /* 0: free */
-    struct block *before, *after;      /* neighbours in address order */
-    struct block *previous, *next;     /* in its bin (free), or `next` in its hash chain (allocated) */
+    size_t asked;                  /* 0: free */
+    struct block *before, *after;  /* neighbours in address order */
+    struct block *previous, *next; /* in its bin (free), or `next` in its hash chain (allocated) */
 };
 
 struct shmemi_heap_blocks {

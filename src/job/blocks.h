@@ -15,16 +15,19 @@ struct shmemi_heap_blocks;
 int shmemi_blocks_create(size_t bytes, struct shmemi_heap_blocks **out);
 void shmemi_blocks_destroy(struct shmemi_heap_blocks *blocks);
 
-/* Where shmemi_blocks_take() would put a block; changes nothing, and that call succeeds if nothing changes in between. */
+/* Where shmemi_blocks_take() would put a block; changes nothing, and that call succeeds if nothing changes in between.
+ */
 int shmemi_blocks_find(struct shmemi_heap_blocks *blocks, size_t size, size_t align, size_t *offset);
 
-/* A block of at least size bytes (size > 0) at a multiple of align (a power of two). -ENOSPC when none is large enough. */
+/* A block of at least size bytes (size > 0) at a multiple of align (a power of two). -ENOSPC when none is large enough.
+ */
 int shmemi_blocks_take(struct shmemi_heap_blocks *blocks, size_t size, size_t align, size_t *offset);
 
 /* The size asked for of the block that begins at offset; 0 if none does. */
 size_t shmemi_blocks_size(const struct shmemi_heap_blocks *blocks, size_t offset);
 
-/* Frees the block that begins at offset and tells which free range it has become part of. false if none begins there. */
+/* Frees the block that begins at offset and tells which free range it has become part of. false if none begins there.
+ */
 bool shmemi_blocks_give(struct shmemi_heap_blocks *blocks, size_t offset, size_t *free_offset, size_t *free_bytes);
 
 /* Whether the block can get this size where it is; if so it has. */

@@ -18,7 +18,8 @@ enum { SHMEMI_CONTROL_VERSION = 1, SHMEMI_PES_MOST = 1024 };
 enum { SHMEMI_PUBLISH_BYTES = SHMEMI_LINE - 8 };
 
 struct shmemi_publish {
-    _Alignas(SHMEMI_LINE) unsigned char data[SHMEMI_PUBLISH_BYTES]; /* valid once `round` has arrived; written by the slot's PE */
+    _Alignas(SHMEMI_LINE) unsigned char data[SHMEMI_PUBLISH_BYTES]; /* valid once `round` has arrived; written by the
+                                                                       slot's PE */
     _Atomic uint64_t round;                                         /* written last, by the same; [round] */
 };
 
@@ -40,13 +41,14 @@ struct shmemi_slot {
     struct shmemi_publish publish[2];
 
     /* Puts to whatever region this PE waits in: comm/rendezvous.c tells how these words work together. */
-    _Alignas(SHMEMI_LINE) _Atomic uint64_t offer; /* the region: number + 1, and PE + 1 << 48 of who is putting; 0: none */
-    _Atomic uint64_t refused;                     /* bytes of the last put that was too large for the offer; 0: none */
-    _Atomic uint64_t stamps;                      /* gives those in line their order */
-    _Atomic uint32_t line_word, line_sleepers;    /* slept on by those in line; +1 a change */
-    _Atomic uint32_t putting_to;                  /* PE + 1 that this PE stands in line for; 0: none */
-    _Atomic uint64_t stamp;                       /* this PE's place in that line */
-    _Atomic uint32_t told;                        /* set by who found that this PE stands in a ring of puts */
+    _Alignas(
+        SHMEMI_LINE) _Atomic uint64_t offer;   /* the region: number + 1, and PE + 1 << 48 of who is putting; 0: none */
+    _Atomic uint64_t refused;                  /* bytes of the last put that was too large for the offer; 0: none */
+    _Atomic uint64_t stamps;                   /* gives those in line their order */
+    _Atomic uint32_t line_word, line_sleepers; /* slept on by those in line; +1 a change */
+    _Atomic uint32_t putting_to;               /* PE + 1 that this PE stands in line for; 0: none */
+    _Atomic uint64_t stamp;                    /* this PE's place in that line */
+    _Atomic uint32_t told;                     /* set by who found that this PE stands in a ring of puts */
 
     /* Regions of this PE: how many there have been, and a word to sleep on that changes with each. */
     _Alignas(SHMEMI_LINE) _Atomic uint64_t regions;
@@ -60,12 +62,13 @@ enum { SHMEMI_ENTRY_PIECES = 3, SHMEMI_NAME_BYTES = 64, SHMEMI_REGIONS_LIVE = 1 
 enum shmemi_region_state { SHMEMI_REGION_NONE, SHMEMI_REGION_LIVE, SHMEMI_REGION_GONE };
 
 struct shmemi_region_entry {
-    _Alignas(SHMEMI_LINE) _Atomic uint64_t number; /* region number + 1: an entry serves one region after another; [region] */
-    _Atomic uint32_t state;          /* enum shmemi_region_state */
+    _Alignas(SHMEMI_LINE) _Atomic uint64_t
+        number;             /* region number + 1: an entry serves one region after another; [region] */
+    _Atomic uint32_t state; /* enum shmemi_region_state */
     uint32_t access, kind, guard, type, pieces;
-    uint64_t address, size;          /* in the owner; offset in its heap for a symmetric region */
-    _Atomic uint64_t writes, reads;  /* events so far */
-    _Atomic uint32_t mapped;         /* peers that hold a mapping */
+    uint64_t address, size;         /* in the owner; offset in its heap for a symmetric region */
+    _Atomic uint64_t writes, reads; /* events so far */
+    _Atomic uint32_t mapped;        /* peers that hold a mapping */
     uint32_t reserved;
     char name[SHMEMI_NAME_BYTES];
     struct shmemi_piece inline_pieces[SHMEMI_ENTRY_PIECES]; /* the first; the owner tells the rest on request */
@@ -83,7 +86,7 @@ struct shmemi_control {
     uint64_t fingerprint; /* sizes of the structures: builds that disagree refuse each other */
     uint64_t bytes;       /* of the whole segment */
     uint64_t heap_size, stride;
-    uint32_t cores;       /* that the job may use, as PE 0 sees it: all PEs must choose the same algorithms */
+    uint32_t cores; /* that the job may use, as PE 0 sees it: all PEs must choose the same algorithms */
     uint32_t reserved;
 
     /* The central barrier, for more PEs than cores: the last one to arrive opens the next epoch. */
@@ -91,9 +94,11 @@ struct shmemi_control {
     _Alignas(SHMEMI_LINE) _Atomic uint32_t epoch;
     _Atomic uint32_t epoch_sleepers;
 
-    /* How the job ends before its time: exit status << 16 | PE + 1 of the one that ends it. The first to write decides. */
+    /* How the job ends before its time: exit status << 16 | PE + 1 of the one that ends it. The first to write decides.
+     */
     _Alignas(SHMEMI_LINE) _Atomic uint32_t ending;
-    _Atomic uint32_t first_dead; /* PE + 1 of the first whose death was noticed: who ends because of it is not the cause */
+    _Atomic uint32_t
+        first_dead; /* PE + 1 of the first whose death was noticed: who ends because of it is not the cause */
 
     struct shmemi_slot slots[];
 };

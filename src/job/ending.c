@@ -30,7 +30,8 @@ static bool claim(int status)
         return true;
     uint32_t none = 0, mine = ((uint32_t)status & 0xff) << 16 | ((uint32_t)job->me + 1);
     /* [ending] one PE alone wins; the word says all, so nothing hangs on the order. */
-    return atomic_compare_exchange_strong_explicit(&job->control->ending, &none, mine, memory_order_acq_rel, memory_order_acquire);
+    return atomic_compare_exchange_strong_explicit(&job->control->ending, &none, mine, memory_order_acq_rel,
+                                                   memory_order_acquire);
 }
 
 static void say(const char *fn, const char *text)
@@ -57,7 +58,8 @@ void shmemi_quit(int status)
     static _Atomic int flushed;
     pthread_t helper;
     if (pthread_create(&helper, NULL, flush, &flushed) == 0)
-        for (int waited = 0; waited < FLUSH_MOST && !atomic_load_explicit(&flushed, memory_order_acquire); waited += STEP) /* [flushed] */
+        for (int waited = 0; waited < FLUSH_MOST && !atomic_load_explicit(&flushed, memory_order_acquire);
+             waited += STEP) /* [flushed] */
             usleep(STEP);
     _exit(status);
 }
@@ -84,7 +86,8 @@ static void tell_all(int status)
 static _Noreturn void end_as_told(void)
 {
     usleep(TOLD_WITHIN);
-    shmemi_quit((int)(atomic_load_explicit(&shmemi_current->control->ending, memory_order_relaxed) >> 16 & 0xff)); /* [ending] */
+    shmemi_quit((int)(atomic_load_explicit(&shmemi_current->control->ending, memory_order_relaxed) >> 16 &
+                      0xff)); /* [ending] */
 }
 
 static _Noreturn void end(int status, const char *fn, const char *text)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways in which a job ends before its time: an error, a death, global_exit. One PE wins: it speaks, tells the others, and
-// its status counts. The others say nothing and end with that status.
+// Ways in which a job ends before its time: an error, a death, global_exit. One PE wins: it speaks, tells the others,
+// and its status counts. The others say nothing and end with that status.
 #ifndef SHMEMI_JOB_ENDING_H
 #define SHMEMI_JOB_ENDING_H
 

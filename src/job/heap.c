@@ -30,7 +30,8 @@ static bool has(const struct shmemi_job_parts *p, size_t granule)
 static void mark(struct shmemi_job_parts *p, size_t granule, bool taken)
 {
     uint8_t bit = (uint8_t)(1u << granule % 8);
-    p->heap_pages[granule / 8] = (uint8_t)(taken ? p->heap_pages[granule / 8] | bit : p->heap_pages[granule / 8] & ~bit);
+    p->heap_pages[granule / 8] =
+        (uint8_t)(taken ? p->heap_pages[granule / 8] | bit : p->heap_pages[granule / 8] & ~bit);
 }
 
 static void release(struct shmemi_job_parts *p, size_t first, size_t end)
@@ -76,7 +77,8 @@ static int no_room(size_t size)
     struct shmemi_blocks_use use;
     shmemi_blocks_use(p->blocks, &use);
     return shmemi_fail(-ENOMEM,
-                       "the symmetric heap has no room for %zu bytes: of %zu bytes %zu are in use (at most %zu so far) and the largest free block has %zu; set SHMEM_SYMMETRIC_SIZE (or heap_size) higher",
+                       "the symmetric heap has no room for %zu bytes: of %zu bytes %zu are in use (at most %zu so far) "
+                       "and the largest free block has %zu; set SHMEM_SYMMETRIC_SIZE (or heap_size) higher",
                        size, use.total, use.in_use, use.high_water, use.largest_free);
 }
 

@@ -11,9 +11,9 @@ struct shmemi_job;
 /* Makes the records of an empty heap. */
 int shmemi_heap_create(struct shmemi_job *job);
 
-/* Finds room for a block, at the same offset as every other PE that does the same, and takes pages of this PE's own for it.
-   Which blocks there are does not change, so that a PE that asked for something else is as before. -ENOMEM tells sizes,
-   limit and remedy. */
+/* Finds room for a block, at the same offset as every other PE that does the same, and takes pages of this PE's own for
+   it. Which blocks there are does not change, so that a PE that asked for something else is as before. -ENOMEM tells
+   sizes, limit and remedy. */
 int shmemi_heap_find(size_t size, size_t align, size_t *offset);
 
 /* Takes the block that was found: when all PEs have found theirs. Cannot fail. */

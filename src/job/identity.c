@@ -26,8 +26,8 @@ static int check(struct shmemi_identity *id)
     if (id->n < 1 || id->n > SHMEMI_PES_MOST)
         return shmemi_fail(-EINVAL, "%s is %d, but a job has 1 to %d PEs", id->size_source, id->n, SHMEMI_PES_MOST);
     if (id->me < 0 || id->me >= id->n)
-        return shmemi_fail(-EINVAL, "%s is %d, but the job has %d PEs (%s), so it must be from 0 to %d", id->rank_source,
-                           id->me, id->n, id->size_source, id->n - 1);
+        return shmemi_fail(-EINVAL, "%s is %d, but the job has %d PEs (%s), so it must be from 0 to %d",
+                           id->rank_source, id->me, id->n, id->size_source, id->n - 1);
     return 0;
 }
 
@@ -55,8 +55,8 @@ static int name_job(struct shmemi_identity *id, const char *kind, const char *te
 {
     int length = snprintf(id->name, sizeof id->name, "%s %s", kind, text);
     if (length < 0 || (size_t)length >= sizeof id->name)
-        return shmemi_fail(-EINVAL, "%s has %zu bytes, but at most %zu are possible", kind[0] == 'u' ? "uid" : "SHMEM_JOB",
-                           strlen(text), sizeof id->name - 8);
+        return shmemi_fail(-EINVAL, "%s has %zu bytes, but at most %zu are possible",
+                           kind[0] == 'u' ? "uid" : "SHMEM_JOB", strlen(text), sizeof id->name - 8);
     return 0;
 }
 
@@ -72,14 +72,17 @@ static int from_torch(struct shmemi_identity *id)
         return rc;
     if (local != id->n)
         return shmemi_fail(-ENOTSUP,
-                           "WORLD_SIZE is %d but LOCAL_WORLD_SIZE is %ld: the job spans several hosts, and this build joins the processes of one",
+                           "WORLD_SIZE is %d but LOCAL_WORLD_SIZE is %ld: the job spans several hosts, and this build "
+                           "joins the processes of one",
                            id->n, local);
     const char *address = shmemi_setting("MASTER_ADDR"), *port = shmemi_setting("MASTER_PORT");
     if (!address || !port)
-        return shmemi_fail(-EINVAL, "RANK and WORLD_SIZE are set but %s is not: the processes of a job find each other by it",
+        return shmemi_fail(-EINVAL,
+                           "RANK and WORLD_SIZE are set but %s is not: the processes of a job find each other by it",
                            address ? "MASTER_PORT" : "MASTER_ADDR");
     const char *run = shmemi_setting("TORCHELASTIC_RUN_ID"), *restart = shmemi_setting("TORCHELASTIC_RESTART_COUNT");
-    snprintf(id->name, sizeof id->name, "torch %.200s %.60s %.200s %.30s", address, port, run ? run : "", restart ? restart : "");
+    snprintf(id->name, sizeof id->name, "torch %.200s %.60s %.200s %.30s", address, port, run ? run : "",
+             restart ? restart : "");
     return 0;
 }
 
@@ -92,7 +95,8 @@ int shmemi_identity_find(const struct shmemi_job_request *request, struct shmemi
         out->rank_source = "rank";
         out->size_source = "world_size";
         if (out->n > 1 && (!request->uid || !*request->uid))
-            return shmemi_fail(-EINVAL, "uid is missing: processes that are given rank and world_size find each other by a uid that all of them know");
+            return shmemi_fail(-EINVAL, "uid is missing: processes that are given rank and world_size find each other "
+                                        "by a uid that all of them know");
         return name_job(out, "uid", request->uid ? request->uid : "") < 0 ? -EINVAL : check(out);
     }
     const char *job = shmemi_setting("SHMEM_JOB");

@@ -7,7 +7,7 @@
 
 struct shmemi_identity {
     int me, n;
-    char name[512]; /* the same text in all processes of the job, and in no other job */
+    char name[512];                        /* the same text in all processes of the job, and in no other job */
     const char *rank_source, *size_source; /* what said so: "SHMEM_RANK", "RANK", "rank=", for messages */
 };
 

@@ -11,9 +11,9 @@
 
 struct shmemi_job {
     /* Read by every put, get and atomic: together, first. */
-    int n;                     /* number of PEs; 0 while there is no job, so that one comparison checks both */
-    int me;                    /* this PE */
-    char *window;              /* PE p's heap is at window + p * stride */
+    int n;        /* number of PEs; 0 while there is no job, so that one comparison checks both */
+    int me;       /* this PE */
+    char *window; /* PE p's heap is at window + p * stride */
     size_t stride;
     char *heap;                /* this PE's own: window + me * stride */
     size_t heap_used;          /* no block has gone beyond this: what a symmetric address is checked against */
@@ -21,13 +21,14 @@ struct shmemi_job {
     /* The rest is read rarely. */
     struct shmemi_control *control;
     struct shmemi_job_parts *parts;
-    size_t heap_size;          /* the ceiling */
+    size_t heap_size; /* the ceiling */
 };
 
 /* The job that this process is in; never NULL (an empty job with n == 0 stands for none). */
 extern struct shmemi_job *shmemi_current;
 
-/* Where this process stands when there is no job: "before shmem_init", "after shmem_finalize", "in a forked child ...". */
+/* Where this process stands when there is no job: "before shmem_init", "after shmem_finalize", "in a forked child ...".
+ */
 const char *shmemi_no_job(void);
 
 /* From here on this process has no job: finalize was called, or it is a forked child. */

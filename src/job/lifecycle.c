@@ -85,11 +85,13 @@ static int choose_heap_size(const struct shmemi_job_request *request, const stru
         size = (room.total < most / 4 ? room.total : most / 4) / n;
     }
     if (asked && size > room.total)
-        return shmemi_fail(-ENOMEM, "%s asks for %zu bytes, but the machine (or its memory cgroup) has only %zu", name, size,
-                           room.total);
+        return shmemi_fail(-ENOMEM, "%s asks for %zu bytes, but the machine (or its memory cgroup) has only %zu", name,
+                           size, room.total);
     size = shmemi_round_up(size ? size : 1, 65536);
     if (stride_of(size) > space)
-        return shmemi_fail(-ENOMEM, "the symmetric heaps of %d PEs need %zu bytes of address space, but only %zu are left (RLIMIT_AS, ulimit -v): raise it or set SHMEM_SYMMETRIC_SIZE lower",
+        return shmemi_fail(-ENOMEM,
+                           "the symmetric heaps of %d PEs need %zu bytes of address space, but only %zu are left "
+                           "(RLIMIT_AS, ulimit -v): raise it or set SHMEM_SYMMETRIC_SIZE lower",
                            id->n, n * stride_of(size), n * space);
     *out = size;
     return 0;
@@ -103,7 +105,8 @@ static int reserve_window(struct shmemi_job *job)
     size_t bytes = (size_t)job->n * job->stride;
     char *at = mmap(NULL, bytes + HEAP_ALIGN, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
-        return shmemi_fail_errno("reserving %zu bytes of addresses for %d symmetric heaps (set SHMEM_SYMMETRIC_SIZE lower, or raise ulimit -v)",
+        return shmemi_fail_errno("reserving %zu bytes of addresses for %d symmetric heaps (set SHMEM_SYMMETRIC_SIZE "
+                                 "lower, or raise ulimit -v)",
                                  bytes, job->n);
     char *aligned = (char *)shmemi_round_up((uintptr_t)at, HEAP_ALIGN);
     if (aligned > at)
@@ -128,7 +131,8 @@ static int map_everything(struct shmemi_job *job, const struct shmemi_wireup *wi
         c->heap_size != job->heap_size || c->stride != job->stride)
         return shmemi_fail(-EPROTO, "the control segment of PE 0 does not fit this job");
     for (int pe = 0; pe < job->n; pe++) {
-        rc = shmemi_hal_host.map(wired->heaps[pe], 0, job->heap_size, SHMEMI_READ_WRITE, job->window + (size_t)pe * job->stride, &at);
+        rc = shmemi_hal_host.map(wired->heaps[pe], 0, job->heap_size, SHMEMI_READ_WRITE,
+                                 job->window + (size_t)pe * job->stride, &at);
         if (rc < 0)
             return shmemi_fail_in(rc, "symmetric heap of PE %d", pe);
         if (pe == job->me)
@@ -141,7 +145,8 @@ static int map_everything(struct shmemi_job *job, const struct shmemi_wireup *wi
     return 0;
 }
 
-/* A PE that has not taken its alive word yet can only be missed by its socket, which it has had since before the wire-up. */
+/* A PE that has not taken its alive word yet can only be missed by its socket, which it has had since before the
+ * wire-up. */
 static bool gone_before_alive(const struct shmemi_job *job, int pe)
 {
     int socket, rc = shmemi_wire_connect(job->parts->identity.name, pe, &socket);
@@ -191,7 +196,8 @@ static int begin(struct shmemi_job *job, int listener, int64_t deadline)
     return wait_for_all(job, deadline);
 }
 
-/* How many turns of a spin loop take that many nanoseconds here: a pause takes 5 or 50 of them, depending on the processor. */
+/* How many turns of a spin loop take that many nanoseconds here: a pause takes 5 or 50 of them, depending on the
+ * processor. */
 static int turns_in(int64_t ns)
 {
     enum { TURNS = 200 };
@@ -202,8 +208,8 @@ static int turns_in(int64_t ns)
     return took > 0 && took < 100000 ? (int)(ns * TURNS / took) : 2000;
 }
 
-/* With a core for each PE a wait spins about as long as it takes to wake a sleeper; then it yields a while. With more PEs than
-   cores, who is waited for needs this core: no spinning at all. */
+/* With a core for each PE a wait spins about as long as it takes to wake a sleeper; then it yields a while. With more
+   PEs than cores, who is waited for needs this core: no spinning at all. */
 static void choose_patience(const struct shmemi_job *job)
 {
     bool crowded = job->n > (int)job->control->cores;
@@ -328,7 +334,8 @@ static void announce(const struct shmemi_job *job)
         fputs(help, stderr);
     if (job->me == 0 && (shmemi_setting("SHMEM_VERSION") || shmemi_setting("SMA_VERSION")))
         fprintf(stderr, "shmem 0.1.0, OpenSHMEM 1.6\n");
-    shmemi_debug("job", "PE %d of %d, %u cores, heap of up to %zu bytes", job->me, job->n, job->control->cores, job->heap_size);
+    shmemi_debug("job", "PE %d of %d, %u cores, heap of up to %zu bytes", job->me, job->n, job->control->cores,
+                 job->heap_size);
 }
 
 /* A forked child is no PE: its copy of the job is put away, and every call says so. */

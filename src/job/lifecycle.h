@@ -8,7 +8,7 @@
 
 /* What the caller of init knows better than the environment; zeros and NULLs mean "see the environment". */
 struct shmemi_job_request {
-    bool given;       /* rank, size and uid below are set */
+    bool given; /* rank, size and uid below are set */
     int rank, size;
     const char *uid;  /* what the processes of this job, and no others, have in common */
     size_t heap_size; /* ceiling of the symmetric heap, bytes */

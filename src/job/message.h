@@ -6,15 +6,16 @@
 #include <stdint.h>
 
 enum shmemi_message_type {
-    SHMEMI_MESSAGE_HELLO = 1, /* PE to PE 0: rank, size, heap_size, in text its cpu_set_t; its heap's descriptor goes along */
-    SHMEMI_MESSAGE_WELCOME,   /* PE 0's answer: value = bytes of the control segment, whose descriptor goes along */
-    SHMEMI_MESSAGE_HEAPS,     /* after it: descriptors of the heaps of PEs rank .. rank + count - 1 */
-    SHMEMI_MESSAGE_REFUSED,   /* instead: rank = negative errno, text = why */
-    SHMEMI_MESSAGE_END,       /* any PE: end this process with status `rank` */
-    SHMEMI_MESSAGE_FD,        /* ask for the in-place descriptor number `value`; and the answer, with it */
-    SHMEMI_MESSAGE_PIECES,    /* ask for the pieces of region `value` from number `rank` on; the answer: `count` in text */
-    SHMEMI_MESSAGE_WHO,       /* ask for an answer at all: the socket then tells the process id as it is here */
-    SHMEMI_MESSAGE_HEARD,     /* PE 0's first answer to HELLO: it is collecting, and has counted this one */
+    SHMEMI_MESSAGE_HELLO =
+        1, /* PE to PE 0: rank, size, heap_size, in text its cpu_set_t; its heap's descriptor goes along */
+    SHMEMI_MESSAGE_WELCOME, /* PE 0's answer: value = bytes of the control segment, whose descriptor goes along */
+    SHMEMI_MESSAGE_HEAPS,   /* after it: descriptors of the heaps of PEs rank .. rank + count - 1 */
+    SHMEMI_MESSAGE_REFUSED, /* instead: rank = negative errno, text = why */
+    SHMEMI_MESSAGE_END,     /* any PE: end this process with status `rank` */
+    SHMEMI_MESSAGE_FD,      /* ask for the in-place descriptor number `value`; and the answer, with it */
+    SHMEMI_MESSAGE_PIECES, /* ask for the pieces of region `value` from number `rank` on; the answer: `count` in text */
+    SHMEMI_MESSAGE_WHO,    /* ask for an answer at all: the socket then tells the process id as it is here */
+    SHMEMI_MESSAGE_HEARD,  /* PE 0's first answer to HELLO: it is collecting, and has counted this one */
 };
 
 #define SHMEMI_MESSAGE_MAGIC 0x314d4853u /* "SHM1" */

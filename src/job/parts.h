@@ -16,27 +16,27 @@ struct shmemi_regions;
 
 struct shmemi_job_parts {
     struct shmemi_identity identity;
-    int inits;                       /* calls of init without their finalize */
-    bool launched;                   /* shmemrun watches, and tells people about deaths itself */
-    double timeout;                  /* seconds that waits for other PEs to do their part may take */
-    int spins, yields;               /* how long a wait spins and yields before it sleeps */
-    struct shmemi_service *service;  /* NULL in a job of one */
+    int inits;                      /* calls of init without their finalize */
+    bool launched;                  /* shmemrun watches, and tells people about deaths itself */
+    double timeout;                 /* seconds that waits for other PEs to do their part may take */
+    int spins, yields;              /* how long a wait spins and yields before it sleeps */
+    struct shmemi_service *service; /* NULL in a job of one */
     size_t control_bytes, window_bytes;
     int heap_fd, control_fd;
-    bool heap_kept;                  /* somebody's arrays lie in the heap: it stays mapped after finalize */
+    bool heap_kept; /* somebody's arrays lie in the heap: it stays mapped after finalize */
     struct shmemi_heap_blocks *blocks;
-    uint8_t *heap_pages;             /* a bit for each granule of the heap: whether its pages are taken */
-    struct shmemi_regions *regions;  /* NULL until a region is made or looked for; and what comm/ does for it: */
+    uint8_t *heap_pages;            /* a bit for each granule of the heap: whether its pages are taken */
+    struct shmemi_regions *regions; /* NULL until a region is made or looked for; and what comm/ does for it: */
     void (*end_regions)(struct shmemi_job *job);
     bool (*more_pieces)(struct shmemi_job *job, uint64_t number, uint32_t first, struct shmemi_message *reply);
     /* Symmetric static data: this PE's range, and where each peer's is mapped here (NULL: not yet). */
     char *static_data;
     size_t static_bytes;
     char **static_views;
-    pthread_mutex_t lock;            /* protects the lazily made members above */
-    char *stage;                     /* scratch for collectives on memory that peers cannot reach; NULL: not yet */
-    uint64_t round;                  /* collectives so far; the same on all PEs */
-    const char *broken;              /* why collectives no longer work (one was interrupted); NULL: they do */
+    pthread_mutex_t lock; /* protects the lazily made members above */
+    char *stage;          /* scratch for collectives on memory that peers cannot reach; NULL: not yet */
+    uint64_t round;       /* collectives so far; the same on all PEs */
+    const char *broken;   /* why collectives no longer work (one was interrupted); NULL: they do */
 };
 
 #endif

@@ -38,8 +38,9 @@ static int ask_room(void *context, size_t bytes)
     size_t kept = room.total / 32 < (64u << 20) ? room.total / 32 : 64u << 20;
     if (room.bytes >= kept && room.bytes - kept >= bytes)
         return 0;
-    return shmemi_fail(-ENOMEM, "%zu bytes of memory are needed, but %s leaves %zu free (of %zu; %zu are kept in reserve)", bytes,
-                       room.limit, room.bytes > kept ? room.bytes - kept : 0, room.total, kept);
+    return shmemi_fail(-ENOMEM,
+                       "%zu bytes of memory are needed, but %s leaves %zu free (of %zu; %zu are kept in reserve)",
+                       bytes, room.limit, room.bytes > kept ? room.bytes - kept : 0, room.total, kept);
 }
 
 int shmemi_inplace_engine(struct shmemi_inplace **out)
@@ -83,7 +84,9 @@ static int map_peer(int pe, char **out)
         return rc;
     void *at = NULL;
     if (answer.static_bytes != parts->static_bytes)
-        rc = shmemi_fail(-EINVAL, "PE %d has %zu bytes of static data, but PE %d has %zu: symmetric static data needs the same program everywhere",
+        rc = shmemi_fail(-EINVAL,
+                         "PE %d has %zu bytes of static data, but PE %d has %zu: symmetric static data needs the same "
+                         "program everywhere",
                          pe, (size_t)answer.static_bytes, shmemi_current->me, parts->static_bytes);
     size_t end;
     if (rc == 0 && shmemi_add_overflows(answer.static_offset, answer.static_bytes, &end))

@@ -23,7 +23,8 @@
 uint64_t shmemi_fingerprint(void)
 {
     return (uint64_t)SHMEMI_CONTROL_VERSION << 48 ^ (uint64_t)sizeof(struct shmemi_control) << 32 ^
-           (uint64_t)sizeof(struct shmemi_slot) << 16 ^ sizeof(struct shmemi_region_entry) << 4 ^ sizeof(struct shmemi_message) ^ (uint64_t)SHMEMI_LINE << 40;
+           (uint64_t)sizeof(struct shmemi_slot) << 16 ^ sizeof(struct shmemi_region_entry) << 4 ^
+           sizeof(struct shmemi_message) ^ (uint64_t)SHMEMI_LINE << 40;
 }
 
 size_t shmemi_control_head(int n)
@@ -89,25 +90,30 @@ static void refuse(int socket, int rc)
     shmemi_fail(rc, "%s", why);
 }
 
-/* Whether what a process says of itself fits this job; its mistake ends the job, since the job cannot be what was meant. */
+/* Whether what a process says of itself fits this job; its mistake ends the job, since the job cannot be what was
+ * meant. */
 static int check_hello(const struct hub *hub, const struct shmemi_message *m)
 {
     const struct shmemi_identity *id = hub->identity;
     if (m->magic != SHMEMI_MESSAGE_MAGIC || m->type != SHMEMI_MESSAGE_HELLO)
         return shmemi_fail(-EPROTO, "a process spoke that is no PE of this library");
     if (m->fingerprint != shmemi_fingerprint())
-        return shmemi_fail(-EPROTO, "PE %d (pid %d) runs another build of shmem: all PEs of a job need the same one", m->rank, m->pid);
+        return shmemi_fail(-EPROTO, "PE %d (pid %d) runs another build of shmem: all PEs of a job need the same one",
+                           m->rank, m->pid);
     if (m->size != id->n)
-        return shmemi_fail(-EINVAL, "PE %d (pid %d) was told that the job has %d PEs, but PE 0 (pid %d) that it has %d: check %s",
-                           m->rank, m->pid, m->size, (int)getpid(), id->n, id->size_source);
+        return shmemi_fail(
+            -EINVAL, "PE %d (pid %d) was told that the job has %d PEs, but PE 0 (pid %d) that it has %d: check %s",
+            m->rank, m->pid, m->size, (int)getpid(), id->n, id->size_source);
     if (m->rank < 0 || m->rank >= id->n)
         return shmemi_fail(-EINVAL, "a process (pid %d) says it is PE %d of %d", m->pid, m->rank, id->n);
     if (m->rank == 0 || hub->heaps[m->rank] >= 0)
         return shmemi_fail(-EEXIST, "two processes (pid %d and pid %d) both say that they are PE %d: check %s",
                            m->rank ? hub->pids[m->rank] : (int)getpid(), m->pid, m->rank, id->rank_source);
     if (m->heap_size != hub->heap_size)
-        return shmemi_fail(-EINVAL, "PE %d has a symmetric heap of %zu bytes, but PE 0 one of %zu: set SHMEM_SYMMETRIC_SIZE (heap_size=) alike",
-                           m->rank, (size_t)m->heap_size, hub->heap_size);
+        return shmemi_fail(
+            -EINVAL,
+            "PE %d has a symmetric heap of %zu bytes, but PE 0 one of %zu: set SHMEM_SYMMETRIC_SIZE (heap_size=) alike",
+            m->rank, (size_t)m->heap_size, hub->heap_size);
     return 0;
 }
 
@@ -136,7 +142,8 @@ static int welcome_one(struct hub *hub, int socket)
         return rc;
     }
     struct shmemi_message heard = message(SHMEMI_MESSAGE_HEARD);
-    shmemi_wire_send(socket, &heard, sizeof heard, NULL, 0, soon); /* one that has gone already is noticed in collect() */
+    shmemi_wire_send(socket, &heard, sizeof heard, NULL, 0,
+                     soon); /* one that has gone already is noticed in collect() */
     hub->heaps[m.rank] = fd;
     hub->sockets[m.rank] = socket;
     hub->pids[m.rank] = m.pid;
@@ -170,7 +177,8 @@ static int collect(struct hub *hub, int listener)
         if (left <= 0) {
             char missing[128];
             name_missing(hub, missing, sizeof missing);
-            rc = shmemi_fail(-ETIMEDOUT, "%s of %d did not come in time (SHMEM_TIMEOUT sets how many seconds to wait)", missing, n);
+            rc = shmemi_fail(-ETIMEDOUT, "%s of %d did not come in time (SHMEM_TIMEOUT sets how many seconds to wait)",
+                             missing, n);
             break;
         }
         if (poll(on, (nfds_t)n, left > 100 ? 100 : (int)left) <= 0) {
@@ -238,8 +246,8 @@ static int hand_out(const struct hub *hub, int control, size_t control_bytes)
     return 0;
 }
 
-/* After a mistake that ends the job: processes that are just coming are told too, instead of waiting for a PE 0 that has
-   gone. */
+/* After a mistake that ends the job: processes that are just coming are told too, instead of waiting for a PE 0 that
+   has gone. */
 static void refuse_the_rest(const struct hub *hub, int listener, int rc)
 {
     int64_t until = shmemi_now() + 500000000, left;
@@ -285,7 +293,8 @@ static int lead(struct hub *hub, struct shmemi_wireup *out)
 
 /* --- the others ------------------------------------------------------------------------------------------------- */
 
-static int expect(int socket, enum shmemi_message_type type, struct shmemi_message *m, int *fds, unsigned most, int64_t deadline)
+static int expect(int socket, enum shmemi_message_type type, struct shmemi_message *m, int *fds, unsigned most,
+                  int64_t deadline)
 {
     unsigned got = 0;
     int rc = shmemi_wire_receive(socket, m, sizeof *m, fds, most, &got, deadline);
@@ -309,7 +318,8 @@ static int reach_hub(const struct shmemi_identity *identity, int64_t deadline, i
         if (rc != -ECONNREFUSED)
             return rc;
         if (shmemi_now() >= deadline)
-            return shmemi_fail(-ETIMEDOUT, "PE 0 of %d did not come in time (SHMEM_TIMEOUT sets how many seconds to wait)",
+            return shmemi_fail(-ETIMEDOUT,
+                               "PE 0 of %d did not come in time (SHMEM_TIMEOUT sets how many seconds to wait)",
                                identity->n);
         if ((rc = shmemi_interrupted()) < 0)
             return rc;
@@ -317,7 +327,8 @@ static int reach_hub(const struct shmemi_identity *identity, int64_t deadline, i
     }
 }
 
-static int receive_heaps(int socket, const struct shmemi_identity *identity, size_t heap_size, int64_t deadline, int *heaps)
+static int receive_heaps(int socket, const struct shmemi_identity *identity, size_t heap_size, int64_t deadline,
+                         int *heaps)
 {
     for (int first = 0; first < identity->n; first += SHMEMI_WIRE_FDS) {
         struct shmemi_message m;
@@ -332,8 +343,8 @@ static int receive_heaps(int socket, const struct shmemi_identity *identity, siz
     return 0;
 }
 
-/* Says hello until the PE 0 of this job has heard it. Whoever closes the connection before, or asks for patience, is the
-   PE 0 of an earlier job of this name, which is still leaving that. */
+/* Says hello until the PE 0 of this job has heard it. Whoever closes the connection before, or asks for patience, is
+   the PE 0 of an earlier job of this name, which is still leaving that. */
 static int greet_hub(const struct shmemi_identity *identity, int heap, size_t heap_size, int64_t deadline, int *out)
 {
     struct shmemi_message hello = message(SHMEMI_MESSAGE_HELLO);
@@ -360,7 +371,8 @@ static int greet_hub(const struct shmemi_identity *identity, int heap, size_t he
     }
 }
 
-static int follow(const struct shmemi_identity *identity, int heap, size_t heap_size, int64_t deadline, struct shmemi_wireup *out)
+static int follow(const struct shmemi_identity *identity, int heap, size_t heap_size, int64_t deadline,
+                  struct shmemi_wireup *out)
 {
     struct shmemi_message m;
     int socket, rc = greet_hub(identity, heap, heap_size, deadline, &socket);
@@ -369,9 +381,10 @@ static int follow(const struct shmemi_identity *identity, int heap, size_t heap_
     /* PE 0 names who is missing, so it gets a little longer than everybody else. */
     int64_t patience = deadline == SHMEMI_NO_DEADLINE ? deadline : deadline + 3000000000;
     rc = expect(socket, SHMEMI_MESSAGE_WELCOME, &m, &out->control, 1, patience);
-    if (rc == 0 && (m.value != out->control_bytes || (rc = shmemi_hal_host.check(out->control, out->control_bytes)) < 0))
-        rc = shmemi_fail(-EPROTO, "PE 0 sent a control segment of %llu bytes instead of %zu", (unsigned long long)m.value,
-                         out->control_bytes);
+    if (rc == 0 &&
+        (m.value != out->control_bytes || (rc = shmemi_hal_host.check(out->control, out->control_bytes)) < 0))
+        rc = shmemi_fail(-EPROTO, "PE 0 sent a control segment of %llu bytes instead of %zu",
+                         (unsigned long long)m.value, out->control_bytes);
     if (rc == 0)
         rc = receive_heaps(socket, identity, heap_size, patience, out->heaps);
     close(socket);
@@ -418,8 +431,14 @@ int shmemi_wireup(const struct shmemi_identity *identity, int heap, size_t heap_
     if (!lists)
         return shmemi_fail(-ENOMEM, "no memory to start the job");
     memset(lists, 0xff, 3 * (size_t)n * sizeof *lists); /* -1 everywhere */
-    struct hub hub = {.identity = identity, .heaps = lists, .sockets = lists + n, .pids = lists + 2 * n, .come = 1,
-                      .heap_size = heap_size, .stride = stride, .deadline = deadline};
+    struct hub hub = {.identity = identity,
+                      .heaps = lists,
+                      .sockets = lists + n,
+                      .pids = lists + 2 * n,
+                      .come = 1,
+                      .heap_size = heap_size,
+                      .stride = stride,
+                      .deadline = deadline};
     out->heaps = lists;
     shmemi_cpu_mask(&hub.cores);
     int rc = n > 1 ? shmemi_wire_listen(identity->name, identity->me, &out->listener) : 0;

@@ -9,9 +9,9 @@
 #include "identity.h"
 
 struct shmemi_wireup {
-    int listener;  /* this PE's own; goes on as the service's */
-    int control;   /* descriptor of the control segment */
-    int *heaps;    /* descriptors of all heaps, by PE; this PE's own included; malloc'ed */
+    int listener; /* this PE's own; goes on as the service's */
+    int control;  /* descriptor of the control segment */
+    int *heaps;   /* descriptors of all heaps, by PE; this PE's own included; malloc'ed */
     size_t control_bytes;
 };
 

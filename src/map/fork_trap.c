@@ -46,8 +46,7 @@ SHMEMI_BARE static void complete_child(struct shmemi_fork_trap *trap)
     trap->in_child(trap);
 }
 
-SHMEMI_BARE static void set_action(int number, const struct shmemi_kernel_action *new,
-                                   struct shmemi_kernel_action *old)
+SHMEMI_BARE static void set_action(int number, const struct shmemi_kernel_action *new, struct shmemi_kernel_action *old)
 {
     shmemi_raw(SYS_rt_sigaction, (uintptr_t)number, (uintptr_t) new, (uintptr_t)old, SIGNAL_SET, 0, 0);
 }
@@ -64,13 +63,10 @@ SHMEMI_BARE static void on_fault(int number, siginfo_t *info, void *context)
     }
     if (!trap) /* a thread of the parent, where no memory is missing */
         trap = atomic_load_explicit(
-            &anybody,
-            memory_order_acquire); /* [fork-trap] pairs with the release in shmemi_fork_trap_set() */
-    set_action(number, &trap->old_segv,
-               NULL);       /* not ours: the same instruction meets the program's own action */
-    if (info->si_code <= 0) /* sent by somebody: there is no such instruction */
-        shmemi_raw(SYS_tkill, (uintptr_t)shmemi_raw(SYS_gettid, 0, 0, 0, 0, 0, 0), (uintptr_t)number, 0, 0, 0,
-                   0);
+            &anybody, memory_order_acquire);   /* [fork-trap] pairs with the release in shmemi_fork_trap_set() */
+    set_action(number, &trap->old_segv, NULL); /* not ours: the same instruction meets the program's own action */
+    if (info->si_code <= 0)                    /* sent by somebody: there is no such instruction */
+        shmemi_raw(SYS_tkill, (uintptr_t)shmemi_raw(SYS_gettid, 0, 0, 0, 0, 0, 0), (uintptr_t)number, 0, 0, 0, 0);
 }
 
 /* ---- the system call ---- */
@@ -97,8 +93,8 @@ struct call {
 
 SHMEMI_BARE static long pass_on(const struct call *call)
 {
-    return shmemi_raw(call->number, call->argument[0], call->argument[1], call->argument[2],
-                      call->argument[3], call->argument[4], call->argument[5]);
+    return shmemi_raw(call->number, call->argument[0], call->argument[1], call->argument[2], call->argument[3],
+                      call->argument[4], call->argument[5]);
 }
 
 /* Makes a process with its own memory, on the caller's stack? */
@@ -146,8 +142,7 @@ SHMEMI_BARE static long make_child(struct shmemi_fork_trap *trap, const struct c
 }
 
 /* A signal that is not about our dispatch: the program's own action deals with it. */
-SHMEMI_BARE static void not_ours(const struct shmemi_fork_trap *trap, int number, siginfo_t *info,
-                                 ucontext_t *context)
+SHMEMI_BARE static void not_ours(const struct shmemi_fork_trap *trap, int number, siginfo_t *info, ucontext_t *context)
 {
     if (trap->old_sys.handler == (uintptr_t)SIG_IGN)
         return;
@@ -167,14 +162,13 @@ SHMEMI_BARE static void on_system_call(int number, siginfo_t *info, void *opaque
     if (!trap || info->si_code != DISPATCHED) {
         if (!trap)
             trap = atomic_load_explicit(
-                &anybody,
-                memory_order_acquire); /* [fork-trap] pairs with the release in shmemi_fork_trap_set() */
+                &anybody, memory_order_acquire); /* [fork-trap] pairs with the release in shmemi_fork_trap_set() */
         not_ours(trap, number, info, context);
         return;
     }
     struct call call = {info->si_syscall,
-                        {(uintptr_t)r[REG_RDI], (uintptr_t)r[REG_RSI], (uintptr_t)r[REG_RDX],
-                         (uintptr_t)r[REG_R10], (uintptr_t)r[REG_R8], (uintptr_t)r[REG_R9]}};
+                        {(uintptr_t)r[REG_RDI], (uintptr_t)r[REG_RSI], (uintptr_t)r[REG_RDX], (uintptr_t)r[REG_R10],
+                         (uintptr_t)r[REG_R8], (uintptr_t)r[REG_R9]}};
     trap->selector = ALLOW;
     if (makes_child(&call)) {
         r[REG_RAX] = make_child(trap, &call);
@@ -248,8 +242,7 @@ typedef void handler(int number, siginfo_t *info, void *context);
 
 static void take_action(int number, handler *handle, struct shmemi_kernel_action *old)
 {
-    struct shmemi_kernel_action action = {
-        .handler = (uintptr_t)handle, .flags = SA_SIGINFO, .mask = ~UINT64_C(0)};
+    struct shmemi_kernel_action action = {.handler = (uintptr_t)handle, .flags = SA_SIGINFO, .mask = ~UINT64_C(0)};
     give_restorer(&action);
     set_action(number, &action, old);
 }
@@ -272,8 +265,7 @@ void shmemi_fork_trap_set(struct shmemi_fork_trap *trap)
                           memory_order_release); /* [fork-trap] pairs with the acquire in the handlers */
     take_action(SIGSEGV, on_fault, &trap->old_segv);
     take_action(SIGSYS, on_system_call, &trap->old_sys);
-    shmemi_raw(SYS_rt_sigprocmask, SIG_SETMASK, (uintptr_t)&closed, (uintptr_t)&trap->old_mask, SIGNAL_SET, 0,
-               0);
+    shmemi_raw(SYS_rt_sigprocmask, SIG_SETMASK, (uintptr_t)&closed, (uintptr_t)&trap->old_mask, SIGNAL_SET, 0, 0);
     catch_system_calls(trap);
 }
 

@@ -14,8 +14,7 @@
 
 static int by_device(void)
 {
-    int device =
-        open("/dev/userfaultfd", O_RDWR | O_CLOEXEC); /* Linux 6.1; who may open it may have a full one */
+    int device = open("/dev/userfaultfd", O_RDWR | O_CLOEXEC); /* Linux 6.1; who may open it may have a full one */
     if (device < 0)
         return -1;
     int fd = ioctl(device, USERFAULTFD_IOC_NEW, O_CLOEXEC);
@@ -38,8 +37,7 @@ static bool can_leave_empty(void)
     void *from = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (from == MAP_FAILED)
         return false;
-    void *to =
-        mremap(from, page, page, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL); /* the fifth argument is read */
+    void *to = mremap(from, page, page, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL); /* the fifth argument is read */
     if (to != MAP_FAILED)
         munmap(to, page);
     munmap(from, page);

@@ -60,8 +60,7 @@ static bool is_in_heap(const struct shmemi_inplace *engine, uintptr_t address)
 
 static enum shmemi_page_kind wanted_kind(const struct range *range, bool small, uint64_t number)
 {
-    return small || number == range->first || number == range->last - 1 ? SHMEMI_PAGES_MIXED
-                                                                        : SHMEMI_PAGES_WHOLE;
+    return small || number == range->first || number == range->last - 1 ? SHMEMI_PAGES_MIXED : SHMEMI_PAGES_WHOLE;
 }
 
 static bool is_moved(const struct shmemi_inplace *engine, uint64_t number)
@@ -82,8 +81,7 @@ static int bring_in_span(struct shmemi_inplace *engine, const struct range *rang
                                  .kind = wanted_kind(range, small, number),
                                  .protection = span->protection,
                                  .anonymous = span->anonymous};
-        while (number < span->last && !is_moved(engine, number) &&
-               wanted_kind(range, small, number) == run.kind)
+        while (number < span->last && !is_moved(engine, number) && wanted_kind(range, small, number) == run.kind)
             number++;
         run.last = number;
         int rc = shmemi_inplace_need_file(engine, run.kind);
@@ -95,8 +93,7 @@ static int bring_in_span(struct shmemi_inplace *engine, const struct range *rang
     return 0;
 }
 
-static int bring_in_all(struct shmemi_inplace *engine, const struct range *range, bool small,
-                        enum shmemi_guard *guard)
+static int bring_in_all(struct shmemi_inplace *engine, const struct range *range, bool small, enum shmemi_guard *guard)
 {
     int rc = 0;
     for (size_t i = 0; i < engine->spans.count && rc == 0; i++)
@@ -110,8 +107,7 @@ static enum shmemi_page_kind kind_of_page(const struct shmemi_page *page)
 }
 
 /* The range as pieces; with pieces NULL only their number. */
-static size_t list_pieces(const struct shmemi_inplace *engine, const struct range *range,
-                          struct shmemi_piece *pieces)
+static size_t list_pieces(const struct shmemi_inplace *engine, const struct range *range, struct shmemi_piece *pieces)
 {
     struct shmemi_piece piece = {0};
     size_t count = 0;
@@ -119,8 +115,8 @@ static size_t list_pieces(const struct shmemi_inplace *engine, const struct rang
         const struct shmemi_page *page = shmemi_pages_at(&engine->pages, number);
         uint64_t offset = shmemi_inplace_offset(engine, number, page);
         if (count == 0 || kind_of_page(page) != piece.kind || offset != piece.offset + piece.length) {
-            piece = (struct shmemi_piece){
-                .address = number * engine->page, .offset = offset, .kind = kind_of_page(page)};
+            piece =
+                (struct shmemi_piece){.address = number * engine->page, .offset = offset, .kind = kind_of_page(page)};
             count++;
         }
         piece.length += engine->page;
@@ -130,8 +126,8 @@ static size_t list_pieces(const struct shmemi_inplace *engine, const struct rang
     return count;
 }
 
-static int make_pieces(const struct shmemi_inplace *engine, const struct range *range,
-                       struct shmemi_piece **pieces_out, size_t *count_out)
+static int make_pieces(const struct shmemi_inplace *engine, const struct range *range, struct shmemi_piece **pieces_out,
+                       size_t *count_out)
 {
     size_t count = list_pieces(engine, range, NULL);
     struct shmemi_piece *pieces = malloc(count * sizeof *pieces);
@@ -176,8 +172,8 @@ static void undo(struct shmemi_inplace *engine, const struct range *range)
     shmemi_fail(0, "%s", cause);
 }
 
-int shmemi_inplace_register(struct shmemi_inplace *engine, void *address, size_t size,
-                            struct shmemi_piece **pieces_out, size_t *count_out, enum shmemi_guard *guard_out)
+int shmemi_inplace_register(struct shmemi_inplace *engine, void *address, size_t size, struct shmemi_piece **pieces_out,
+                            size_t *count_out, enum shmemi_guard *guard_out)
 {
     struct range range = {0};
     struct shmemi_turn turn;
@@ -204,8 +200,7 @@ static bool release_page(struct shmemi_inplace *engine, const struct shmemi_piec
                          bool peers_mapped)
 {
     struct shmemi_page *page = shmemi_pages_at(&engine->pages, number);
-    if (!page || !(page->flags & SHMEMI_PAGE_MOVED) || page->count == 0 ||
-        kind_of_page(page) != piece->kind ||
+    if (!page || !(page->flags & SHMEMI_PAGE_MOVED) || page->count == 0 || kind_of_page(page) != piece->kind ||
         shmemi_inplace_offset(engine, number, page) - piece->offset != number * engine->page - piece->address)
         return false;
     if (peers_mapped)
@@ -232,8 +227,7 @@ int shmemi_inplace_deregister(struct shmemi_inplace *engine, const struct shmemi
     for (size_t i = 0; i < count; i++) {
         int rc = release_piece(engine, &pieces[i], peers_mapped);
         if (rc < 0)
-            result =
-                shmemi_fail_in(rc, "memory at %#llx stays shared", (unsigned long long)pieces[i].address);
+            result = shmemi_fail_in(rc, "memory at %#llx stays shared", (unsigned long long)pieces[i].address);
     }
     shmemi_inplace_end_turn(engine, &turn);
     return result;

@@ -91,9 +91,8 @@ int shmemi_inplace_fd(struct shmemi_inplace *engine, enum shmemi_page_kind kind)
 
    What cannot be noticed: pinned pages (io_uring, RDMA, cudaHostRegister) must not be registered. A lock on
    the pages (mlock), their NUMA policy and advice are lost. */
-int shmemi_inplace_register(struct shmemi_inplace *engine, void *address, size_t size,
-                            struct shmemi_piece **pieces_out, size_t *count_out,
-                            enum shmemi_guard *guard_out);
+int shmemi_inplace_register(struct shmemi_inplace *engine, void *address, size_t size, struct shmemi_piece **pieces_out,
+                            size_t *count_out, enum shmemi_guard *guard_out);
 
 /* Counts the pages of a region down, and gives back those that no region needs any more, with the guard that
    register told. peers_mapped: some peer may hold a mapping of it, so these file offsets are not used again.

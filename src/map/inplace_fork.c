@@ -40,8 +40,7 @@ static struct shmemi_inplace *forking; /* the one that is locked for a fork */
 
 SHMEMI_BARE static void give_up(void)
 {
-    static const char text[] =
-        "shmem: a forked child cannot copy the memory that it shares with its parent\n";
+    static const char text[] = "shmem: a forked child cannot copy the memory that it shares with its parent\n";
     shmemi_raw(SYS_write, 2, (uintptr_t)text, sizeof text - 1, 0, 0, 0);
     shmemi_raw(SYS_exit_group, 127, 0, 0, 0, 0, 0);
 }
@@ -59,8 +58,8 @@ SHMEMI_BARE static bool copy_run(const struct shmemi_fork_run *run, int file)
     if (!map_run(run, writable, MAP_ANONYMOUS, -1))
         return false;
     for (uint64_t done = 0; done < run->length;) {
-        long rc = shmemi_raw(SYS_pread64, (uintptr_t)file, run->address + done, run->length - done,
-                             run->offset + done, 0, 0);
+        long rc =
+            shmemi_raw(SYS_pread64, (uintptr_t)file, run->address + done, run->length - done, run->offset + done, 0, 0);
         if (rc == -EINTR)
             continue;
         if (rc <= 0)
@@ -76,9 +75,8 @@ SHMEMI_BARE static void complete_child(struct shmemi_fork_trap *trap)
     const struct shmemi_fork_plan *plan = (const struct shmemi_fork_plan *)(void *)trap;
     for (size_t i = 0; i < plan->count; i++) {
         const struct shmemi_fork_run *run = &plan->runs[i];
-        bool done = run->kind == SHMEMI_PAGES_MIXED
-                        ? copy_run(run, plan->files[run->kind])
-                        : map_run(run, run->protection, 0, plan->files[run->kind]);
+        bool done = run->kind == SHMEMI_PAGES_MIXED ? copy_run(run, plan->files[run->kind])
+                                                    : map_run(run, run->protection, 0, plan->files[run->kind]);
         if (!done)
             give_up();
     }

@@ -114,8 +114,7 @@ int shmemi_inplace_take_room(struct shmemi_inplace *engine, int file, uint64_t o
 int shmemi_inplace_survey(struct shmemi_inplace *engine, uint64_t low, uint64_t high);
 
 /* Which of our files it maps; SHMEMI_PAGE_KINDS if none. */
-enum shmemi_page_kind shmemi_inplace_kind_of(const struct shmemi_inplace *engine,
-                                             const struct shmemi_map *map);
+enum shmemi_page_kind shmemi_inplace_kind_of(const struct shmemi_inplace *engine, const struct shmemi_map *map);
 
 /* Is this mapping one of our files at the offset that belongs to the page at its start? */
 bool shmemi_inplace_is_ours(const struct shmemi_inplace *engine, const struct shmemi_map *map);
@@ -127,13 +126,11 @@ void shmemi_inplace_forget(struct shmemi_inplace *engine, uint64_t first, uint64
 /* An address in a thread's control block, which the C library keeps at the top of its stack; 0 if unknown. */
 uintptr_t shmemi_inplace_control_block(pid_t thread);
 
-uint64_t shmemi_inplace_offset(const struct shmemi_inplace *engine, uint64_t number,
-                               const struct shmemi_page *page);
+uint64_t shmemi_inplace_offset(const struct shmemi_inplace *engine, uint64_t number, const struct shmemi_page *page);
 
 /* move: brings the run into its file. On failure pages that were moved already stay moved, with count 0.
  *guard_out is lowered to what held for this run. */
-int shmemi_inplace_bring_in(struct shmemi_inplace *engine, const struct shmemi_run *run,
-                            enum shmemi_guard *guard_out);
+int shmemi_inplace_bring_in(struct shmemi_inplace *engine, const struct shmemi_run *run, enum shmemi_guard *guard_out);
 
 /* move: one more region needs this page, and it may be that of an allocator. */
 void shmemi_inplace_count_up(struct shmemi_inplace *engine, struct shmemi_page *page, bool heap);

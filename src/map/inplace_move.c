@@ -25,8 +25,7 @@
 
 enum { STEP = 8 << 20, SMALL_STEP = 64 << 10 };
 
-uint64_t shmemi_inplace_offset(const struct shmemi_inplace *engine, uint64_t number,
-                               const struct shmemi_page *page)
+uint64_t shmemi_inplace_offset(const struct shmemi_inplace *engine, uint64_t number, const struct shmemi_page *page)
 {
     return number * engine->page + page->epoch * SHMEMI_EPOCH_STRIDE;
 }
@@ -35,8 +34,7 @@ static int allocate(int file, uint64_t offset, size_t bytes)
 {
     while (fallocate(file, FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes) < 0)
         if (errno != EINTR)
-            return shmemi_fail(-ENOMEM, "no memory for %zu bytes of registered memory: %s", bytes,
-                               strerror(errno));
+            return shmemi_fail(-ENOMEM, "no memory for %zu bytes of registered memory: %s", bytes, strerror(errno));
     return 0;
 }
 
@@ -70,9 +68,8 @@ static bool park_call(long number, uintptr_t park, size_t length, uintptr_t argu
 static uintptr_t reserve_park(const struct shmemi_inplace *engine, uintptr_t address, size_t length)
 {
     uintptr_t wish = address ^ engine->flip;
-    long got =
-        shmemi_raw(SYS_mmap, wish, length, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, (uintptr_t)-1, 0);
+    long got = shmemi_raw(SYS_mmap, wish, length, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, (uintptr_t)-1, 0);
     if ((uintptr_t)got == wish)
         return wish;
     if (got > 0) /* a kernel that does not know the flag */
@@ -94,16 +91,14 @@ static void park_emptied(uintptr_t park, size_t length)
 static int window_failed(const struct shmemi_window *w, int rc)
 {
     if (rc == -EBUSY)
-        return shmemi_fail(rc, "%#lx-%#lx is under another userfaultfd of this process",
-                           (unsigned long)w->address, (unsigned long)(w->address + w->length));
+        return shmemi_fail(rc, "%#lx-%#lx is under another userfaultfd of this process", (unsigned long)w->address,
+                           (unsigned long)(w->address + w->length));
     return shmemi_fail(rc, "cannot move %#lx-%#lx: %s: %s (%s)%s", (unsigned long)w->address,
-                       (unsigned long)(w->address + w->length), w->step, strerror(-rc),
-                       shmemi_errno_name(-rc),
+                       (unsigned long)(w->address + w->length), w->step, strerror(-rc), shmemi_errno_name(-rc),
                        rc == -ENOMEM ? "; the number of mappings may be at vm.max_map_count" : "");
 }
 
-static void note_moved(struct shmemi_inplace *engine, const struct shmemi_run *run, unsigned epoch,
-                       bool parked)
+static void note_moved(struct shmemi_inplace *engine, const struct shmemi_run *run, unsigned epoch, bool parked)
 {
     uint8_t flags = SHMEMI_PAGE_MOVED;
     if (run->kind == SHMEMI_PAGES_MIXED)
@@ -162,8 +157,7 @@ static unsigned highest_epoch(const struct shmemi_inplace *engine, const struct 
     return epoch;
 }
 
-int shmemi_inplace_bring_in(struct shmemi_inplace *engine, const struct shmemi_run *run,
-                            enum shmemi_guard *guard_out)
+int shmemi_inplace_bring_in(struct shmemi_inplace *engine, const struct shmemi_run *run, enum shmemi_guard *guard_out)
 {
     unsigned epoch = highest_epoch(engine, run); /* one for all, so that the run is one piece */
     if (epoch >= SHMEMI_EPOCHS)
@@ -231,8 +225,7 @@ static bool to_return(const struct shmemi_page *page)
 }
 
 /* Is any of these bytes of the file mapped somewhere? */
-static bool mapped_anywhere(struct shmemi_inplace *engine, enum shmemi_page_kind kind, uint64_t offset,
-                            uint64_t bytes)
+static bool mapped_anywhere(struct shmemi_inplace *engine, enum shmemi_page_kind kind, uint64_t offset, uint64_t bytes)
 {
     struct shmemi_map map;
     bool found = false;
@@ -283,8 +276,7 @@ static uintptr_t take_park(const struct shmemi_inplace *engine, const struct shm
     long fresh = shmemi_raw(SYS_mmap, 0, w->length, writable, MAP_PRIVATE | MAP_ANONYMOUS, (uintptr_t)-1, 0);
     if (fresh > 0)
         return (uintptr_t)fresh;
-    shmemi_fail((int)fresh, "no mapping of %zu bytes to give memory back in: %s", w->length,
-                strerror((int)-fresh));
+    shmemi_fail((int)fresh, "no mapping of %zu bytes to give memory back in: %s", w->length, strerror((int)-fresh));
     return 0;
 }
 
@@ -364,9 +356,8 @@ static int return_run(struct shmemi_inplace *engine, uint64_t first, uint64_t la
             return rc;
         uint64_t start = rc ? map.start / engine->page : last, end = rc ? map.end / engine->page : last;
         const struct shmemi_page *page = shmemi_pages_at(&engine->pages, first);
-        bool mapped =
-            rc && start <= first && shmemi_inplace_is_ours(engine, &map) &&
-            map.offset + (first - start) * engine->page == shmemi_inplace_offset(engine, first, page);
+        bool mapped = rc && start <= first && shmemi_inplace_is_ours(engine, &map) &&
+                      map.offset + (first - start) * engine->page == shmemi_inplace_offset(engine, first, page);
         uint64_t stop = mapped || start <= first ? end : start;
         if (stop > last)
             stop = last;

@@ -23,27 +23,24 @@ static bool is_file(const struct shmemi_inplace *engine, const struct shmemi_map
            map->minor == minor(engine->device);
 }
 
-enum shmemi_page_kind shmemi_inplace_kind_of(const struct shmemi_inplace *engine,
-                                             const struct shmemi_map *map)
+enum shmemi_page_kind shmemi_inplace_kind_of(const struct shmemi_inplace *engine, const struct shmemi_map *map)
 {
     enum shmemi_page_kind kind = SHMEMI_PAGES_WHOLE;
-    while (kind < SHMEMI_PAGE_KINDS &&
-           !(engine->files[kind] >= 0 && is_file(engine, map, engine->inodes[kind])))
+    while (kind < SHMEMI_PAGE_KINDS && !(engine->files[kind] >= 0 && is_file(engine, map, engine->inodes[kind])))
         kind++;
     return kind;
 }
 
 bool shmemi_inplace_is_ours(const struct shmemi_inplace *engine, const struct shmemi_map *map)
 {
-    return shmemi_inplace_kind_of(engine, map) < SHMEMI_PAGE_KINDS &&
-           map->offset % SHMEMI_EPOCH_STRIDE == map->start;
+    return shmemi_inplace_kind_of(engine, map) < SHMEMI_PAGE_KINDS && map->offset % SHMEMI_EPOCH_STRIDE == map->start;
 }
 
 /* Names the mapping, what it is, and the remedy. */
 static int refuse(int rc, const struct shmemi_map *map, const char *why)
 {
-    return shmemi_fail(rc, "%#llx-%#llx%s%s %s; " REMEDY, (unsigned long long)map->start,
-                       (unsigned long long)map->end, *map->name ? " " : "", map->name, why);
+    return shmemi_fail(rc, "%#llx-%#llx%s%s %s; " REMEDY, (unsigned long long)map->start, (unsigned long long)map->end,
+                       *map->name ? " " : "", map->name, why);
 }
 
 /* ---- stacks ---- */
@@ -115,8 +112,7 @@ static bool holds_control_block(const struct shmemi_inplace *engine, uint64_t lo
            (main_thread && overlap(low, high, main_thread - below, main_thread + above));
 }
 
-static int check_stacks(const struct shmemi_inplace *engine, const struct shmemi_map *map, uint64_t low,
-                        uint64_t high)
+static int check_stacks(const struct shmemi_inplace *engine, const struct shmemi_map *map, uint64_t low, uint64_t high)
 {
     if (!strncmp(map->name, "[stack", 6) || in_own_stack(map, low, high))
         return refuse(-EINVAL, map, "is this thread's stack");
@@ -168,8 +164,7 @@ static int check_shared(const struct shmemi_map *map)
 
 /* ---- all of it ---- */
 
-static int check_foreign(const struct shmemi_inplace *engine, const struct shmemi_map *map, uint64_t low,
-                         uint64_t high)
+static int check_foreign(const struct shmemi_inplace *engine, const struct shmemi_map *map, uint64_t low, uint64_t high)
 {
     if (!(map->protection & PROT_WRITE) || !(map->protection & PROT_READ))
         return refuse(-EACCES, map, "is not writable");
@@ -191,10 +186,9 @@ static int check_own(struct shmemi_inplace *engine, enum shmemi_page_kind kind, 
         return refuse(-EACCES, map, "is not writable");
     for (uint64_t at = low; at < high; at += engine->page) {
         const struct shmemi_page *page = shmemi_pages_at(&engine->pages, at / engine->page);
-        bool known =
-            page && page->flags & SHMEMI_PAGE_MOVED &&
-            (page->flags & SHMEMI_PAGE_MIXED ? SHMEMI_PAGES_MIXED : SHMEMI_PAGES_WHOLE) == kind &&
-            shmemi_inplace_offset(engine, at / engine->page, page) == map->offset + (at - map->start);
+        bool known = page && page->flags & SHMEMI_PAGE_MOVED &&
+                     (page->flags & SHMEMI_PAGE_MIXED ? SHMEMI_PAGES_MIXED : SHMEMI_PAGES_WHOLE) == kind &&
+                     shmemi_inplace_offset(engine, at / engine->page, page) == map->offset + (at - map->start);
         if (!known)
             return refuse(-EINVAL, map, "was moved or resized (mremap) while it was registered");
     }
@@ -230,8 +224,7 @@ int shmemi_inplace_survey(struct shmemi_inplace *engine, uint64_t low, uint64_t 
             return shmemi_fail(-EFAULT, "nothing is mapped at %#llx", (unsigned long long)at);
         uint64_t end = map.end < high ? map.end : high;
         enum shmemi_page_kind kind = shmemi_inplace_kind_of(engine, &map);
-        rc = kind < SHMEMI_PAGE_KINDS ? check_own(engine, kind, &map, at, end)
-                                      : check_foreign(engine, &map, at, end);
+        rc = kind < SHMEMI_PAGE_KINDS ? check_own(engine, kind, &map, at, end) : check_foreign(engine, &map, at, end);
         if (rc < 0)
             return rc;
         if (kind == SHMEMI_PAGE_KINDS) {

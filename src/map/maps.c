@@ -22,13 +22,7 @@ struct procmap_query {
     __u64 vma_name_addr, build_id_addr;
 };
 #define QUERY_MAP _IOWR('f', 17, struct procmap_query)
-enum {
-    QUERY_READABLE = 1,
-    QUERY_WRITABLE = 2,
-    QUERY_EXECUTABLE = 4,
-    QUERY_SHARED = 8,
-    QUERY_COVERING_OR_NEXT = 16
-};
+enum { QUERY_READABLE = 1, QUERY_WRITABLE = 2, QUERY_EXECUTABLE = 4, QUERY_SHARED = 8, QUERY_COVERING_OR_NEXT = 16 };
 
 /* 1, 0 if there is no such mapping, or -errno without a text. */
 static int find_by_query(int fd, uint64_t address, struct shmemi_map *out)
@@ -96,8 +90,7 @@ static int fill(struct shmemi_maps *maps)
     maps->used = 0;
     ssize_t got;
     do
-        got = pread(maps->fd, maps->text + maps->filled, sizeof maps->text - maps->filled,
-                    (off_t)maps->text_offset);
+        got = pread(maps->fd, maps->text + maps->filled, sizeof maps->text - maps->filled, (off_t)maps->text_offset);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return shmemi_fail_errno("cannot read /proc/self/maps");

@@ -11,8 +11,7 @@
 #include <stdint.h>
 
 enum shmemi_page_flag {
-    SHMEMI_PAGE_MOVED =
-        1u << 0, /* mapped from one of our files; else the page is private and only `epoch` counts */
+    SHMEMI_PAGE_MOVED = 1u << 0,   /* mapped from one of our files; else the page is private and only `epoch` counts */
     SHMEMI_PAGE_MIXED = 1u << 1,   /* ... from the mixed one */
     SHMEMI_PAGE_EXPOSED = 1u << 2, /* a peer may hold it under the present epoch */
     SHMEMI_PAGE_PARKED = 1u << 3,  /* its private mapping waits at the parking place */

@@ -16,9 +16,8 @@
 #define SHMEMI_NO_CANARY
 #endif
 #if defined(__clang__) && __has_attribute(disable_sanitizer_instrumentation)
-#define SHMEMI_NO_SANITIZER                                                                                  \
-    __attribute__((disable_sanitizer_instrumentation,                                                        \
-                   no_sanitize("address", "thread", "undefined", "memory")))
+#define SHMEMI_NO_SANITIZER                                                                                            \
+    __attribute__((disable_sanitizer_instrumentation, no_sanitize("address", "thread", "undefined", "memory")))
 #elif defined(__clang__)
 #define SHMEMI_NO_SANITIZER __attribute__((no_sanitize("address", "thread", "undefined", "memory")))
 #else
@@ -29,8 +28,8 @@
 #define SHMEMI_BARE __attribute__((no_instrument_function)) SHMEMI_NO_CANARY SHMEMI_NO_SANITIZER
 
 /* Returns what the kernel returns: a negative errno on failure. */
-SHMEMI_BARE static inline long shmemi_raw(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
-                                          uintptr_t e, uintptr_t f)
+SHMEMI_BARE static inline long shmemi_raw(long number, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e,
+                                          uintptr_t f)
 {
 #if defined(__x86_64__)
     long rc;

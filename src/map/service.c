@@ -52,8 +52,8 @@ static void hold_alive_word(struct shmemi_service *s)
     shmemi_futex_wake(&s->started, 1);
 }
 
-/* The word leaves the robust list last: if this thread is killed on the way, it is still on the list (a death), or holds 0
-   and is passed over, with the state saying that the member left. */
+/* The word leaves the robust list last: if this thread is killed on the way, it is still on the list (a death), or
+   holds 0 and is passed over, with the state saying that the member left. */
 static void release_alive_word(struct shmemi_service *s)
 {
     /* [left] pairs with the acquire in shmemi_member_left(): everything this member did comes before. */
@@ -108,7 +108,9 @@ static int start_thread(struct shmemi_service *s)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&small);
     if (rc)
-        return shmemi_fail(-rc, "starting the service thread: %s (%s; see the limits of address space and of processes: ulimit -v, ulimit -u)",
+        return shmemi_fail(-rc,
+                           "starting the service thread: %s (%s; see the limits of address space and of processes: "
+                           "ulimit -v, ulimit -u)",
                            strerror(rc), shmemi_errno_name(rc));
     struct shmemi_futex started = {.word = &s->started, .value = 0};
     /* [started] pairs with the release in hold_alive_word(). */

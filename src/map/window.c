@@ -49,8 +49,7 @@ SHMEMI_BARE static void guard_call(const struct shmemi_window *w, unsigned long 
 SHMEMI_BARE static long transfer(const struct shmemi_window *w, long number, uintptr_t memory)
 {
     for (size_t done = 0; done < w->length;) {
-        long rc =
-            shmemi_raw(number, (uintptr_t)w->file, memory + done, w->length - done, w->offset + done, 0, 0);
+        long rc = shmemi_raw(number, (uintptr_t)w->file, memory + done, w->length - done, w->offset + done, 0, 0);
         if (rc == -EINTR)
             continue;
         if (rc <= 0)
@@ -69,8 +68,7 @@ SHMEMI_BARE static long map_shared(const struct shmemi_window *w)
 
 SHMEMI_BARE static long put_over(const struct shmemi_window *w, uintptr_t from)
 {
-    long rc =
-        shmemi_raw(SYS_mremap, from, w->length, w->length, MREMAP_MAYMOVE | MREMAP_FIXED, w->address, 0);
+    long rc = shmemi_raw(SYS_mremap, from, w->length, w->length, MREMAP_MAYMOVE | MREMAP_FIXED, w->address, 0);
     return rc < 0 && rc > -4096 ? rc : 0;
 }
 

@@ -44,8 +44,8 @@ static int make_address(const char *name, int number, struct address *out)
     int length = directory ? snprintf(out->un.sun_path, sizeof out->un.sun_path, "%s/%s", directory, text)
                            : snprintf(out->un.sun_path + 1, sizeof out->un.sun_path - 1, "%s", text);
     if (length < 0 || (size_t)length >= sizeof out->un.sun_path - 1)
-        return shmemi_fail(-ENAMETOOLONG, "SHMEM_DIR is '%s', which is too long for a socket's name: use a shorter path",
-                           directory);
+        return shmemi_fail(-ENAMETOOLONG,
+                           "SHMEM_DIR is '%s', which is too long for a socket's name: use a shorter path", directory);
     out->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)length + 1);
     return 0;
 }
@@ -83,8 +83,8 @@ static void sweep(void)
     for (struct dirent *e; (e = readdir(entries));) {
         struct address address = {.un.sun_family = AF_UNIX, .length = sizeof address.un};
         int length = snprintf(address.un.sun_path, sizeof address.un.sun_path, "%s/%s", directory, e->d_name);
-        if (strncmp(e->d_name, prefix, strlen(prefix)) == 0 && length > 0 && (size_t)length < sizeof address.un.sun_path &&
-            !answers(&address))
+        if (strncmp(e->d_name, prefix, strlen(prefix)) == 0 && length > 0 &&
+            (size_t)length < sizeof address.un.sun_path && !answers(&address))
             unlink(address.un.sun_path);
     }
     closedir(entries);
@@ -148,8 +148,9 @@ int shmemi_wire_connect(const char *name, int number, int *out)
     if (rc < 0 || (rc = new_socket(&fd)) < 0)
         return rc;
     if (connect(fd, (struct sockaddr *)&address.un, address.length) < 0) {
-        rc = errno == ECONNREFUSED || errno == ENOENT || errno == EAGAIN ? -ECONNREFUSED
-                                                                         : shmemi_fail_errno("connecting to member %d", number);
+        rc = errno == ECONNREFUSED || errno == ENOENT || errno == EAGAIN
+                 ? -ECONNREFUSED
+                 : shmemi_fail_errno("connecting to member %d", number);
         close(fd);
         return rc;
     }
@@ -165,8 +166,9 @@ int shmemi_wire_accept(int listener, int *out)
 {
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0)
-        return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED ? -EAGAIN
-                                                                         : shmemi_fail_errno("accept (is the limit of open files, ulimit -n, too low?)");
+        return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED
+                   ? -EAGAIN
+                   : shmemi_fail_errno("accept (is the limit of open files, ulimit -n, too low?)");
     int rc = same_user(fd);
     if (rc < 0) {
         close(fd);
@@ -279,6 +281,7 @@ int shmemi_wire_receive(int socket, void *data, size_t bytes, int *fds, unsigned
         fds[i] = -1;
     }
     if (message.msg_flags & MSG_CTRUNC)
-        return shmemi_fail(-EMFILE, "no room for the descriptors that a peer sent: raise the limit of open files (ulimit -n)");
+        return shmemi_fail(-EMFILE,
+                           "no room for the descriptors that a peer sent: raise the limit of open files (ulimit -n)");
     return shmemi_fail(-EPROTO, "a message of %zd bytes came where one of %zu was due", got, bytes);
 }

@@ -34,6 +34,7 @@ int shmemi_wire_send(int socket, const void *data, size_t bytes, const int *fds,
 
 /* Receives one message of exactly `bytes` with at most `most` descriptors; *nfds tells how many came. -ETIMEDOUT,
    -EPIPE when the other end is gone, -EPROTO for anything else than such a message. Descriptors are close-on-exec. */
-int shmemi_wire_receive(int socket, void *data, size_t bytes, int *fds, unsigned most, unsigned *nfds, int64_t deadline);
+int shmemi_wire_receive(int socket, void *data, size_t bytes, int *fds, unsigned most, unsigned *nfds,
+                        int64_t deadline);
 
 #endif

@@ -38,8 +38,8 @@ static uint64_t next_random(uint64_t *state)
     return *state * 2685821657736338717u;
 }
 
-/* Everything at once, until somebody dies: puts, gets, atomics, barriers, reductions, allocations, regions. Each PE does
-   the collective steps in the same order, and between them what its own random numbers say. */
+/* Everything at once, until somebody dies: puts, gets, atomics, barriers, reductions, allocations, regions. Each PE
+   does the collective steps in the same order, and between them what its own random numbers say. */
 static void mix(uint64_t seed)
 {
     static int64_t registered[512], sum[5000];
@@ -54,10 +54,18 @@ static void mix(uint64_t seed)
         for (int i = 0; i < 20; i++) {
             int pe = (int)(next_random(&own) % (uint64_t)n);
             switch (next_random(&own) % 7) {
-            case 0: shmem_int64_put(block, here, 1024, pe); break;
-            case 1: shmem_int64_get(here, block, 1024, pe); break;
-            case 2: shmem_int64_atomic_add(block, 1, pe); break;
-            case 3: (void)shmem_int64_atomic_compare_swap(block + 1, 5, 6, pe); break;
+            case 0:
+                shmem_int64_put(block, here, 1024, pe);
+                break;
+            case 1:
+                shmem_int64_get(here, block, 1024, pe);
+                break;
+            case 2:
+                shmem_int64_atomic_add(block, 1, pe);
+                break;
+            case 3:
+                (void)shmem_int64_atomic_compare_swap(block + 1, 5, 6, pe);
+                break;
             case 4:
                 if (shmemx_region_at(region, pe, 5, &theirs) == 0)
                     shmemx_put(theirs, 0, here, sizeof registered); /* may say that the owner has died */
@@ -66,17 +74,23 @@ static void mix(uint64_t seed)
                 if (shmemx_region_at(region, pe, 5, &theirs) == 0)
                     shmemx_atomic(theirs, 0, SHMEMX_INT64, SHMEMX_ATOMIC_ADD, &(int64_t){1}, NULL, NULL);
                 break;
-            default: shmem_quiet(); break;
+            default:
+                shmem_quiet();
+                break;
             }
         }
         void *more;
         switch (next_random(&common) % 4) {
-        case 0: shmem_barrier_all(); break;
+        case 0:
+            shmem_barrier_all();
+            break;
         case 1:
             more = shmem_malloc(1 + next_random(&common) % 100000);
             shmem_free(more);
             break;
-        case 2: shmem_int64_sum_reduce(SHMEM_TEAM_WORLD, block, block, 100); break;
+        case 2:
+            shmem_int64_sum_reduce(SHMEM_TEAM_WORLD, block, block, 100);
+            break;
         default:
             if (shmemx_all_reduce(sum, 5000, SHMEMX_INT64, SHMEMX_SUM) < 0) {
                 /* as a program that cannot go on does; the text names who died */

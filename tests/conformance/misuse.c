@@ -15,58 +15,56 @@ static uint64_t *word;
 #define HUGE_COUNT (SIZE_MAX / 2)
 
 /* name, what the message has to contain beside the function's name, the calls */
-#define BEFORE_INIT(X)                                                                                       \
-    X(shmem_my_pe, "before shmem_init", (void)shmem_my_pe())                                                 \
-    X(shmem_quiet, "before shmem_init", shmem_quiet())                                                       \
-    X(shmem_malloc, "before shmem_init", (void)shmem_malloc(8))                                              \
-    X(shmem_long_p, "before shmem_init", shmem_long_p(local, 1, 0))                                          \
-    X(shmem_long_atomic_inc, "before shmem_init", shmem_long_atomic_inc(local, 0))                           \
-    X(shmem_long_test, "before shmem_init", (void)shmem_long_test(local, SHMEM_CMP_EQ, 0))                   \
-    X(shmem_barrier_all, "before shmem_init", shmem_barrier_all())                                           \
-    X(shmem_team_n_pes, "before shmem_init", (void)shmem_team_n_pes(SHMEM_TEAM_WORLD))                       \
-    X(shmem_finalize, "before shmem_init", shmem_finalize())                                                 \
+#define BEFORE_INIT(X)                                                                                                 \
+    X(shmem_my_pe, "before shmem_init", (void)shmem_my_pe())                                                           \
+    X(shmem_quiet, "before shmem_init", shmem_quiet())                                                                 \
+    X(shmem_malloc, "before shmem_init", (void)shmem_malloc(8))                                                        \
+    X(shmem_long_p, "before shmem_init", shmem_long_p(local, 1, 0))                                                    \
+    X(shmem_long_atomic_inc, "before shmem_init", shmem_long_atomic_inc(local, 0))                                     \
+    X(shmem_long_test, "before shmem_init", (void)shmem_long_test(local, SHMEM_CMP_EQ, 0))                             \
+    X(shmem_barrier_all, "before shmem_init", shmem_barrier_all())                                                     \
+    X(shmem_team_n_pes, "before shmem_init", (void)shmem_team_n_pes(SHMEM_TEAM_WORLD))                                 \
+    X(shmem_finalize, "before shmem_init", shmem_finalize())                                                           \
     X(shmem_query_initialized, "initialized is NULL", shmem_query_initialized(NULL))
 
-#define AFTER_FINALIZE(X)                                                                                    \
-    X(shmem_fence, "after shmem_finalize", shmem_fence())                                                    \
-    X(shmem_getmem, "after shmem_finalize", shmem_getmem(local, object, 8, 0))                               \
+#define AFTER_FINALIZE(X)                                                                                              \
+    X(shmem_fence, "after shmem_finalize", shmem_fence())                                                              \
+    X(shmem_getmem, "after shmem_finalize", shmem_getmem(local, object, 8, 0))                                         \
     X(shmem_finalize, "after shmem_finalize", shmem_finalize())
 
-#define INSIDE(X)                                                                                            \
-    X(shmem_long_put, "pe is 99", shmem_long_put(object, local, 1, 99))                                      \
-    X(shmem_int_g, "pe is -1", (void)shmem_int_g((int *)object, -1))                                         \
-    X(shmem_ptr, "pe is 1", (void)shmem_ptr(object, 1))                                                      \
-    X(shmem_pe_quiet, "target_pes is 5", shmem_pe_quiet(&(int){5}, 1))                                       \
-    X(shmem_long_p, "no symmetric address", {                                                                \
-        long here = 0;                                                                                       \
-        shmem_long_p(&here, 1, 0);                                                                           \
-    })                                                                                                       \
-    X(shmem_long_sum_reduce, "no symmetric address", {                                                       \
-        long here = 0;                                                                                       \
-        (void)shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &here, object, 1);                                     \
-    })                                                                                                       \
-    X(shmem_put64, "source is NULL", shmem_put64(object, NULL, 3, 0))                                        \
-    X(shmem_long_get_nbi, "dest is NULL", shmem_long_get_nbi(NULL, object, 1, 0))                            \
-    X(shmem_long_atomic_swap_nbi, "fetch is NULL", shmem_long_atomic_swap_nbi(NULL, object, 1, 0))           \
-    X(shmem_long_put, "nelems is 9223372036854775807", shmem_long_put(object, local, HUGE_COUNT, 0))         \
-    X(shmem_long_test_all, "nelems is 9223372036854775807",                                                  \
-      (void)shmem_long_test_all(object, HUGE_COUNT, NULL, SHMEM_CMP_EQ, 0))                                  \
-    X(shmem_ctx_long_put, "no context", shmem_ctx_long_put(NO_CONTEXT, object, local, 1, 0))                 \
-    X(shmem_ctx_int_p, "SHMEM_CTX_INVALID", shmem_ctx_int_p(SHMEM_CTX_INVALID, (int *)object, 1, 0))         \
-    X(shmem_ctx_quiet, "no context", shmem_ctx_quiet(NO_CONTEXT))                                            \
-    X(shmem_long_atomic_add, "not aligned",                                                                  \
-      shmem_long_atomic_add((long *)(void *)((char *)object + 1), 1, 0))                                     \
-    X(shmem_long_wait_until, "cmp is 9", shmem_long_wait_until(object, 9, 0))                                \
-    X(shmem_long_wait_until, "NULL", shmem_long_wait_until(NULL, SHMEM_CMP_EQ, 0))                           \
-    X(shmem_putmem_signal, "sig_op is 7", shmem_putmem_signal(object, local, 8, word, 1, 7, 0))              \
-    X(shmem_long_iput, "dst is 0", shmem_long_iput(object, local, 0, 1, 4, 0))                               \
-    X(shmem_long_ibget, "sst is 1", shmem_long_ibget(local, object, 2, 1, 2, 2, 0))                          \
-    X(shmem_align, "alignment is 3", (void)shmem_align(3, 8))                                                \
-    X(shmem_malloc_with_hints, "hints is 0x40", (void)shmem_malloc_with_hints(8, 64))                        \
-    X(shmem_free, "not the beginning", shmem_free(object + 1))                                               \
-    X(shmem_long_broadcast, "PE_root is 7",                                                                  \
-      (void)shmem_long_broadcast(SHMEM_TEAM_WORLD, object, object + 1, 1, 7))                                \
-    X(shmem_team_ptr, "pe is 1", (void)shmem_team_ptr(SHMEM_TEAM_WORLD, object, 1))                          \
+#define INSIDE(X)                                                                                                      \
+    X(shmem_long_put, "pe is 99", shmem_long_put(object, local, 1, 99))                                                \
+    X(shmem_int_g, "pe is -1", (void)shmem_int_g((int *)object, -1))                                                   \
+    X(shmem_ptr, "pe is 1", (void)shmem_ptr(object, 1))                                                                \
+    X(shmem_pe_quiet, "target_pes is 5", shmem_pe_quiet(&(int){5}, 1))                                                 \
+    X(shmem_long_p, "no symmetric address", {                                                                          \
+        long here = 0;                                                                                                 \
+        shmem_long_p(&here, 1, 0);                                                                                     \
+    })                                                                                                                 \
+    X(shmem_long_sum_reduce, "no symmetric address", {                                                                 \
+        long here = 0;                                                                                                 \
+        (void)shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &here, object, 1);                                               \
+    })                                                                                                                 \
+    X(shmem_put64, "source is NULL", shmem_put64(object, NULL, 3, 0))                                                  \
+    X(shmem_long_get_nbi, "dest is NULL", shmem_long_get_nbi(NULL, object, 1, 0))                                      \
+    X(shmem_long_atomic_swap_nbi, "fetch is NULL", shmem_long_atomic_swap_nbi(NULL, object, 1, 0))                     \
+    X(shmem_long_put, "nelems is 9223372036854775807", shmem_long_put(object, local, HUGE_COUNT, 0))                   \
+    X(shmem_long_test_all, "nelems is 9223372036854775807",                                                            \
+      (void)shmem_long_test_all(object, HUGE_COUNT, NULL, SHMEM_CMP_EQ, 0))                                            \
+    X(shmem_ctx_long_put, "no context", shmem_ctx_long_put(NO_CONTEXT, object, local, 1, 0))                           \
+    X(shmem_ctx_int_p, "SHMEM_CTX_INVALID", shmem_ctx_int_p(SHMEM_CTX_INVALID, (int *)object, 1, 0))                   \
+    X(shmem_ctx_quiet, "no context", shmem_ctx_quiet(NO_CONTEXT))                                                      \
+    X(shmem_long_atomic_add, "not aligned", shmem_long_atomic_add((long *)(void *)((char *)object + 1), 1, 0))         \
+    X(shmem_long_wait_until, "cmp is 9", shmem_long_wait_until(object, 9, 0))                                          \
+    X(shmem_long_wait_until, "NULL", shmem_long_wait_until(NULL, SHMEM_CMP_EQ, 0))                                     \
+    X(shmem_putmem_signal, "sig_op is 7", shmem_putmem_signal(object, local, 8, word, 1, 7, 0))                        \
+    X(shmem_long_iput, "dst is 0", shmem_long_iput(object, local, 0, 1, 4, 0))                                         \
+    X(shmem_long_ibget, "sst is 1", shmem_long_ibget(local, object, 2, 1, 2, 2, 0))                                    \
+    X(shmem_align, "alignment is 3", (void)shmem_align(3, 8))                                                          \
+    X(shmem_malloc_with_hints, "hints is 0x40", (void)shmem_malloc_with_hints(8, 64))                                  \
+    X(shmem_free, "not the beginning", shmem_free(object + 1))                                                         \
+    X(shmem_long_broadcast, "PE_root is 7", (void)shmem_long_broadcast(SHMEM_TEAM_WORLD, object, object + 1, 1, 7))    \
+    X(shmem_team_ptr, "pe is 1", (void)shmem_team_ptr(SHMEM_TEAM_WORLD, object, 1))                                    \
     X(shmem_init_thread, "provided is NULL", (void)shmem_init_thread(SHMEM_THREAD_SINGLE, NULL))
 
 struct misuse {
@@ -77,8 +75,8 @@ struct misuse {
 static const struct misuse cases[] = {BEFORE_INIT(ROW) INSIDE(ROW) AFTER_FINALIZE(ROW)};
 enum { CASES = sizeof cases / sizeof *cases };
 
-#define TRY(FN, TEXT, CALL)                                                                                  \
-    if (next++ == number)                                                                                    \
+#define TRY(FN, TEXT, CALL)                                                                                            \
+    if (next++ == number)                                                                                              \
         CALL;
 
 static void commit(int number)

@@ -46,46 +46,45 @@ static void clear(void)
  * values */
 
 /* Value i of PE pe. */
-#define INTEGER(T, MIN, MAX, pe, i)                                                                          \
-    ((T)((i) % 2 ? MIN + (T)(((pe)*7 + (i)) % 100) : MAX - (T)(((pe)*7 + (i)) % 100)))
+#define INTEGER(T, MIN, MAX, pe, i) ((T)((i) % 2 ? MIN + (T)(((pe)*7 + (i)) % 100) : MAX - (T)(((pe)*7 + (i)) % 100)))
 #define REAL(T, MIN, MAX, pe, i) ((i) == 0 ? MAX : (i) == 1 ? MIN : (T)((pe)*100 + (i)) + (T)0.25)
 
-#define INTEGERS(X)                                                                                          \
-    X(char, char, CHAR_MIN, CHAR_MAX, INTEGER)                                                               \
-    X(schar, signed char, SCHAR_MIN, SCHAR_MAX, INTEGER)                                                     \
-    X(short, short, SHRT_MIN, SHRT_MAX, INTEGER)                                                             \
-    X(uchar, unsigned char, 0, UCHAR_MAX, INTEGER)                                                           \
-    X(ushort, unsigned short, 0, USHRT_MAX, INTEGER)                                                         \
-    X(int8, int8_t, INT8_MIN, INT8_MAX, INTEGER)                                                             \
-    X(int16, int16_t, INT16_MIN, INT16_MAX, INTEGER)                                                         \
-    X(uint8, uint8_t, 0, UINT8_MAX, INTEGER)                                                                 \
-    X(uint16, uint16_t, 0, UINT16_MAX, INTEGER)                                                              \
+#define INTEGERS(X)                                                                                                    \
+    X(char, char, CHAR_MIN, CHAR_MAX, INTEGER)                                                                         \
+    X(schar, signed char, SCHAR_MIN, SCHAR_MAX, INTEGER)                                                               \
+    X(short, short, SHRT_MIN, SHRT_MAX, INTEGER)                                                                       \
+    X(uchar, unsigned char, 0, UCHAR_MAX, INTEGER)                                                                     \
+    X(ushort, unsigned short, 0, USHRT_MAX, INTEGER)                                                                   \
+    X(int8, int8_t, INT8_MIN, INT8_MAX, INTEGER)                                                                       \
+    X(int16, int16_t, INT16_MIN, INT16_MAX, INTEGER)                                                                   \
+    X(uint8, uint8_t, 0, UINT8_MAX, INTEGER)                                                                           \
+    X(uint16, uint16_t, 0, UINT16_MAX, INTEGER)                                                                        \
     AMO(X)
 
-#define AMO(X)                                                                                               \
-    X(int, int, INT_MIN, INT_MAX, INTEGER)                                                                   \
-    X(long, long, LONG_MIN, LONG_MAX, INTEGER)                                                               \
-    X(longlong, long long, LLONG_MIN, LLONG_MAX, INTEGER)                                                    \
-    X(size, size_t, 0, SIZE_MAX, INTEGER)                                                                    \
-    X(ptrdiff, ptrdiff_t, PTRDIFF_MIN, PTRDIFF_MAX, INTEGER)                                                 \
+#define AMO(X)                                                                                                         \
+    X(int, int, INT_MIN, INT_MAX, INTEGER)                                                                             \
+    X(long, long, LONG_MIN, LONG_MAX, INTEGER)                                                                         \
+    X(longlong, long long, LLONG_MIN, LLONG_MAX, INTEGER)                                                              \
+    X(size, size_t, 0, SIZE_MAX, INTEGER)                                                                              \
+    X(ptrdiff, ptrdiff_t, PTRDIFF_MIN, PTRDIFF_MAX, INTEGER)                                                           \
     AMO_BITWISE(X)
 
-#define AMO_BITWISE(X)                                                                                       \
-    X(uint, unsigned int, 0, UINT_MAX, INTEGER)                                                              \
-    X(ulong, unsigned long, 0, ULONG_MAX, INTEGER)                                                           \
-    X(ulonglong, unsigned long long, 0, ULLONG_MAX, INTEGER)                                                 \
-    X(int32, int32_t, INT32_MIN, INT32_MAX, INTEGER)                                                         \
-    X(int64, int64_t, INT64_MIN, INT64_MAX, INTEGER)                                                         \
-    X(uint32, uint32_t, 0, UINT32_MAX, INTEGER)                                                              \
+#define AMO_BITWISE(X)                                                                                                 \
+    X(uint, unsigned int, 0, UINT_MAX, INTEGER)                                                                        \
+    X(ulong, unsigned long, 0, ULONG_MAX, INTEGER)                                                                     \
+    X(ulonglong, unsigned long long, 0, ULLONG_MAX, INTEGER)                                                           \
+    X(int32, int32_t, INT32_MIN, INT32_MAX, INTEGER)                                                                   \
+    X(int64, int64_t, INT64_MIN, INT64_MAX, INTEGER)                                                                   \
+    X(uint32, uint32_t, 0, UINT32_MAX, INTEGER)                                                                        \
     X(uint64, uint64_t, 0, UINT64_MAX, INTEGER)
 
-#define AMO_OLD(X)                                                                                           \
-    X(int, int, INT_MIN, INT_MAX, INTEGER)                                                                   \
-    X(long, long, LONG_MIN, LONG_MAX, INTEGER)                                                               \
+#define AMO_OLD(X)                                                                                                     \
+    X(int, int, INT_MIN, INT_MAX, INTEGER)                                                                             \
+    X(long, long, LONG_MIN, LONG_MAX, INTEGER)                                                                         \
     X(longlong, long long, LLONG_MIN, LLONG_MAX, INTEGER)
 
-#define FLOAT_DOUBLE(X)                                                                                      \
-    X(float, float, -FLT_MAX, FLT_MAX, REAL)                                                                 \
+#define FLOAT_DOUBLE(X)                                                                                                \
+    X(float, float, -FLT_MAX, FLT_MAX, REAL)                                                                           \
     X(double, double, -DBL_MAX, DBL_MAX, REAL)
 
 #define REALS(X) FLOAT_DOUBLE(X) X(longdouble, long double, -LDBL_MAX, LDBL_MAX, REAL)
@@ -93,14 +92,14 @@ static void clear(void)
 #define RMA(X) REALS(X) INTEGERS(X)
 
 /* Those that have and, or, xor reductions. */
-#define REDUCE_BITWISE(X)                                                                                    \
-    X(uchar, unsigned char, 0, UCHAR_MAX, INTEGER)                                                           \
-    X(ushort, unsigned short, 0, USHRT_MAX, INTEGER)                                                         \
-    X(int8, int8_t, INT8_MIN, INT8_MAX, INTEGER)                                                             \
-    X(int16, int16_t, INT16_MIN, INT16_MAX, INTEGER)                                                         \
-    X(uint8, uint8_t, 0, UINT8_MAX, INTEGER)                                                                 \
-    X(uint16, uint16_t, 0, UINT16_MAX, INTEGER)                                                              \
-    X(size, size_t, 0, SIZE_MAX, INTEGER)                                                                    \
+#define REDUCE_BITWISE(X)                                                                                              \
+    X(uchar, unsigned char, 0, UCHAR_MAX, INTEGER)                                                                     \
+    X(ushort, unsigned short, 0, USHRT_MAX, INTEGER)                                                                   \
+    X(int8, int8_t, INT8_MIN, INT8_MAX, INTEGER)                                                                       \
+    X(int16, int16_t, INT16_MIN, INT16_MAX, INTEGER)                                                                   \
+    X(uint8, uint8_t, 0, UINT8_MAX, INTEGER)                                                                           \
+    X(uint16, uint16_t, 0, UINT16_MAX, INTEGER)                                                                        \
+    X(size, size_t, 0, SIZE_MAX, INTEGER)                                                                              \
     AMO_BITWISE(X)
 
 /* The argument CTX of the test bodies, with its comma. */
@@ -110,76 +109,72 @@ static void clear(void)
 /* ----------------------------------------------------------------------------------------------------- put
  * and get */
 
-#define CHECK_ARRAY(fn, array, wanted)                                                                       \
-    for (int i = 0; i < ELEMENTS; i++)                                                                       \
+#define CHECK_ARRAY(fn, array, wanted)                                                                                 \
+    for (int i = 0; i < ELEMENTS; i++)                                                                                 \
     expect((array)[i] == (wanted), fn, "wrong element", i)
 
-#define RMA_BODY(F, CTX, T, MIN, MAX, VALUE)                                                                 \
-    {                                                                                                        \
-        T *dest = (T *)(void *)heap, mine[ELEMENTS], back[ELEMENTS];                                         \
-        for (int i = 0; i < ELEMENTS; i++)                                                                   \
-            mine[i] = VALUE(T, MIN, MAX, me, i);                                                             \
-                                                                                                             \
-        clear();                                                                                             \
-        F(put)(CTX dest, mine, ELEMENTS, right);                                                             \
-        shmem_barrier_all();                                                                                 \
-        CHECK_ARRAY(NAME(F(put)), dest, VALUE(T, MIN, MAX, left, i));                                        \
-        clear();                                                                                             \
-        F(put_nbi)(CTX dest, mine, ELEMENTS, right);                                                         \
-        shmem_quiet();                                                                                       \
-        shmem_barrier_all();                                                                                 \
-        CHECK_ARRAY(NAME(F(put_nbi)), dest, VALUE(T, MIN, MAX, left, i));                                    \
-        clear();                                                                                             \
-        for (int i = 0; i < ELEMENTS; i++)                                                                   \
-            F(p)(CTX & dest[i], mine[i], right);                                                             \
-        shmem_barrier_all();                                                                                 \
-        CHECK_ARRAY(NAME(F(p)), dest, VALUE(T, MIN, MAX, left, i));                                          \
-                                                                                                             \
-        memset(back, 0, sizeof back);                                                                        \
-        F(get)(CTX back, dest, ELEMENTS, right);                                                             \
-        CHECK_ARRAY(NAME(F(get)), back, VALUE(T, MIN, MAX, me, i));                                          \
-        memset(back, 0, sizeof back);                                                                        \
-        F(get_nbi)(CTX back, dest, ELEMENTS, right);                                                         \
-        shmem_quiet();                                                                                       \
-        CHECK_ARRAY(NAME(F(get_nbi)), back, VALUE(T, MIN, MAX, me, i));                                      \
-        for (int i = 0; i < ELEMENTS; i++)                                                                   \
-            expect(F(g)(CTX & dest[i], right) == VALUE(T, MIN, MAX, me, i), NAME(F(g)), "wrong value", i);   \
-        memset(back, 0, sizeof back);                                                                        \
-        F(iget)(CTX back, dest, 2, 3, 8, right);                                                             \
-        CHECK_ARRAY(NAME(F(iget)), back, i < 16 && i % 2 == 0 ? VALUE(T, MIN, MAX, me, i / 2 * 3) : (T)0);   \
-        memset(back, 0, sizeof back);                                                                        \
-        F(ibget)(CTX back, dest, 5, 3, 2, 4, right);                                                         \
-        CHECK_ARRAY(NAME(F(ibget)), back,                                                                    \
-                    i < 20 && i % 5 < 2 ? VALUE(T, MIN, MAX, me, i / 5 * 3 + i % 5) : (T)0);                 \
-                                                                                                             \
-        clear();                                                                                             \
-        F(iput)(CTX dest, mine, 2, 3, 8, right);                                                             \
-        shmem_barrier_all();                                                                                 \
-        CHECK_ARRAY(NAME(F(iput)), dest, i < 16 && i % 2 == 0 ? VALUE(T, MIN, MAX, left, i / 2 * 3) : (T)0); \
-        clear();                                                                                             \
-        F(ibput)(CTX dest, mine, 5, 3, 2, 4, right);                                                         \
-        shmem_barrier_all();                                                                                 \
-        CHECK_ARRAY(NAME(F(ibput)), dest,                                                                    \
-                    i < 20 && i % 5 < 2 ? VALUE(T, MIN, MAX, left, i / 5 * 3 + i % 5) : (T)0);               \
-                                                                                                             \
-        clear();                                                                                             \
-        F(put_signal)(CTX dest, mine, ELEMENTS, signals, 7, SHMEM_SIGNAL_SET, right);                        \
-        expect(shmem_signal_wait_until(signals, SHMEM_CMP_NE, 0) == 7, NAME(F(put_signal)), "wrong signal",  \
-               0);                                                                                           \
-        CHECK_ARRAY(NAME(F(put_signal)), dest, VALUE(T, MIN, MAX, left, i));                                 \
-        clear();                                                                                             \
-        F(put_signal_nbi)(CTX dest, mine, ELEMENTS, signals, 7, SHMEM_SIGNAL_ADD, right);                    \
-        shmem_quiet();                                                                                       \
-        expect(shmem_signal_wait_until(signals, SHMEM_CMP_NE, 0) == 7, NAME(F(put_signal_nbi)),              \
-               "wrong signal", 0);                                                                           \
-        CHECK_ARRAY(NAME(F(put_signal_nbi)), dest, VALUE(T, MIN, MAX, left, i));                             \
+#define RMA_BODY(F, CTX, T, MIN, MAX, VALUE)                                                                           \
+    {                                                                                                                  \
+        T *dest = (T *)(void *)heap, mine[ELEMENTS], back[ELEMENTS];                                                   \
+        for (int i = 0; i < ELEMENTS; i++)                                                                             \
+            mine[i] = VALUE(T, MIN, MAX, me, i);                                                                       \
+                                                                                                                       \
+        clear();                                                                                                       \
+        F(put)(CTX dest, mine, ELEMENTS, right);                                                                       \
+        shmem_barrier_all();                                                                                           \
+        CHECK_ARRAY(NAME(F(put)), dest, VALUE(T, MIN, MAX, left, i));                                                  \
+        clear();                                                                                                       \
+        F(put_nbi)(CTX dest, mine, ELEMENTS, right);                                                                   \
+        shmem_quiet();                                                                                                 \
+        shmem_barrier_all();                                                                                           \
+        CHECK_ARRAY(NAME(F(put_nbi)), dest, VALUE(T, MIN, MAX, left, i));                                              \
+        clear();                                                                                                       \
+        for (int i = 0; i < ELEMENTS; i++)                                                                             \
+            F(p)(CTX & dest[i], mine[i], right);                                                                       \
+        shmem_barrier_all();                                                                                           \
+        CHECK_ARRAY(NAME(F(p)), dest, VALUE(T, MIN, MAX, left, i));                                                    \
+                                                                                                                       \
+        memset(back, 0, sizeof back);                                                                                  \
+        F(get)(CTX back, dest, ELEMENTS, right);                                                                       \
+        CHECK_ARRAY(NAME(F(get)), back, VALUE(T, MIN, MAX, me, i));                                                    \
+        memset(back, 0, sizeof back);                                                                                  \
+        F(get_nbi)(CTX back, dest, ELEMENTS, right);                                                                   \
+        shmem_quiet();                                                                                                 \
+        CHECK_ARRAY(NAME(F(get_nbi)), back, VALUE(T, MIN, MAX, me, i));                                                \
+        for (int i = 0; i < ELEMENTS; i++)                                                                             \
+            expect(F(g)(CTX & dest[i], right) == VALUE(T, MIN, MAX, me, i), NAME(F(g)), "wrong value", i);             \
+        memset(back, 0, sizeof back);                                                                                  \
+        F(iget)(CTX back, dest, 2, 3, 8, right);                                                                       \
+        CHECK_ARRAY(NAME(F(iget)), back, i < 16 && i % 2 == 0 ? VALUE(T, MIN, MAX, me, i / 2 * 3) : (T)0);             \
+        memset(back, 0, sizeof back);                                                                                  \
+        F(ibget)(CTX back, dest, 5, 3, 2, 4, right);                                                                   \
+        CHECK_ARRAY(NAME(F(ibget)), back, i < 20 && i % 5 < 2 ? VALUE(T, MIN, MAX, me, i / 5 * 3 + i % 5) : (T)0);     \
+                                                                                                                       \
+        clear();                                                                                                       \
+        F(iput)(CTX dest, mine, 2, 3, 8, right);                                                                       \
+        shmem_barrier_all();                                                                                           \
+        CHECK_ARRAY(NAME(F(iput)), dest, i < 16 && i % 2 == 0 ? VALUE(T, MIN, MAX, left, i / 2 * 3) : (T)0);           \
+        clear();                                                                                                       \
+        F(ibput)(CTX dest, mine, 5, 3, 2, 4, right);                                                                   \
+        shmem_barrier_all();                                                                                           \
+        CHECK_ARRAY(NAME(F(ibput)), dest, i < 20 && i % 5 < 2 ? VALUE(T, MIN, MAX, left, i / 5 * 3 + i % 5) : (T)0);   \
+                                                                                                                       \
+        clear();                                                                                                       \
+        F(put_signal)(CTX dest, mine, ELEMENTS, signals, 7, SHMEM_SIGNAL_SET, right);                                  \
+        expect(shmem_signal_wait_until(signals, SHMEM_CMP_NE, 0) == 7, NAME(F(put_signal)), "wrong signal", 0);        \
+        CHECK_ARRAY(NAME(F(put_signal)), dest, VALUE(T, MIN, MAX, left, i));                                           \
+        clear();                                                                                                       \
+        F(put_signal_nbi)(CTX dest, mine, ELEMENTS, signals, 7, SHMEM_SIGNAL_ADD, right);                              \
+        shmem_quiet();                                                                                                 \
+        expect(shmem_signal_wait_until(signals, SHMEM_CMP_NE, 0) == 7, NAME(F(put_signal_nbi)), "wrong signal", 0);    \
+        CHECK_ARRAY(NAME(F(put_signal_nbi)), dest, VALUE(T, MIN, MAX, left, i));                                       \
     }
 
 #define QUOTE(x) #x
 #define NAME(x) QUOTE(x)
 
-#define RMA_TEST(N, T, MIN, MAX, VALUE)                                                                      \
-    static void rma_##N(void) RMA_BODY(PLAIN_##N, NONE, T, MIN, MAX, VALUE) static void rma_ctx_##N(void)    \
+#define RMA_TEST(N, T, MIN, MAX, VALUE)                                                                                \
+    static void rma_##N(void) RMA_BODY(PLAIN_##N, NONE, T, MIN, MAX, VALUE) static void rma_ctx_##N(void)              \
         RMA_BODY(CTX_##N, DEFAULT, T, MIN, MAX, VALUE)
 
 /* PLAIN_float(put) is shmem_float_put, CTX_float(put) is shmem_ctx_float_put. */
@@ -259,21 +254,18 @@ struct sized {
     void (*ctx_ibget)(shmem_ctx_t, void *, const void *, ptrdiff_t, ptrdiff_t, size_t, size_t, int);
 };
 
-#define CONTIGUOUS(s)                                                                                        \
-    shmem_put##s, shmem_get##s, shmem_put##s##_nbi, shmem_get##s##_nbi, shmem_put##s##_signal,               \
-        shmem_put##s##_signal_nbi, shmem_ctx_put##s, shmem_ctx_get##s, shmem_ctx_put##s##_nbi,               \
-        shmem_ctx_get##s##_nbi, shmem_ctx_put##s##_signal, shmem_ctx_put##s##_signal_nbi
-#define STRIDED(s)                                                                                           \
-    shmem_iput##s, shmem_iget##s, shmem_ibput##s, shmem_ibget##s, shmem_ctx_iput##s, shmem_ctx_iget##s,      \
+#define CONTIGUOUS(s)                                                                                                  \
+    shmem_put##s, shmem_get##s, shmem_put##s##_nbi, shmem_get##s##_nbi, shmem_put##s##_signal,                         \
+        shmem_put##s##_signal_nbi, shmem_ctx_put##s, shmem_ctx_get##s, shmem_ctx_put##s##_nbi, shmem_ctx_get##s##_nbi, \
+        shmem_ctx_put##s##_signal, shmem_ctx_put##s##_signal_nbi
+#define STRIDED(s)                                                                                                     \
+    shmem_iput##s, shmem_iget##s, shmem_ibput##s, shmem_ibget##s, shmem_ctx_iput##s, shmem_ctx_iget##s,                \
         shmem_ctx_ibput##s, shmem_ctx_ibget##s
 
 static const struct sized sizes[] = {
-    {8, CONTIGUOUS(8), STRIDED(8)},
-    {16, CONTIGUOUS(16), STRIDED(16)},
-    {32, CONTIGUOUS(32), STRIDED(32)},
-    {64, CONTIGUOUS(64), STRIDED(64)},
-    {128, CONTIGUOUS(128), STRIDED(128)},
-    {0, CONTIGUOUS(mem), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+    {8, CONTIGUOUS(8), STRIDED(8)},       {16, CONTIGUOUS(16), STRIDED(16)},
+    {32, CONTIGUOUS(32), STRIDED(32)},    {64, CONTIGUOUS(64), STRIDED(64)},
+    {128, CONTIGUOUS(128), STRIDED(128)}, {0, CONTIGUOUS(mem), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static unsigned char byte_of(int pe, size_t i)
@@ -322,8 +314,7 @@ static void sized(const struct sized *s)
             break;
         default:
             s->put_signal_nbi(dest, mine, ELEMENTS, signals, 1, SHMEM_SIGNAL_ADD, right);
-            s->ctx_put_signal_nbi(SHMEM_CTX_DEFAULT, dest, mine, ELEMENTS, signals, 1, SHMEM_SIGNAL_ADD,
-                                  right);
+            s->ctx_put_signal_nbi(SHMEM_CTX_DEFAULT, dest, mine, ELEMENTS, signals, 1, SHMEM_SIGNAL_ADD, right);
         }
         if (way < 4)
             shmem_barrier_all();
@@ -389,10 +380,10 @@ static void sized(const struct sized *s)
         }
         shmem_barrier_all();
         for (int i = 0; i < ELEMENTS; i++) {
-            int wanted = blocks ? (i < 20 && i % 5 < 2 ? i / 5 * 3 + i % 5 : -1)
-                                : (i < 16 && i % 2 == 0 ? i / 2 * 3 : -1);
-            expect(element_is(result, i, size, get ? right : left, wanted), fn,
-                   "a strided form moved a wrong element", i);
+            int wanted =
+                blocks ? (i < 20 && i % 5 < 2 ? i / 5 * 3 + i % 5 : -1) : (i < 16 && i % 2 == 0 ? i / 2 * 3 : -1);
+            expect(element_is(result, i, size, get ? right : left, wanted), fn, "a strided form moved a wrong element",
+                   i);
         }
     }
 }
@@ -401,129 +392,124 @@ static void sized(const struct sized *s)
  * atomics */
 
 /* fetch, set, swap, which the real types have too. */
-#define AMO_EXTENDED_BODY(F, CTX, T, MIN, MAX, VALUE)                                                        \
-    {                                                                                                        \
-        T *dest = (T *)(void *)heap, old = 0;                                                                \
-        clear();                                                                                             \
-        F(atomic_set)(CTX dest, MAX, right);                                                                 \
-        expect(F(atomic_fetch)(CTX dest, right) == MAX, NAME(F(atomic_fetch)), "wrong value", 0);            \
-        expect(F(atomic_swap)(CTX dest, MIN, right) == MAX, NAME(F(atomic_swap)), "wrong old value", 0);     \
-        F(atomic_fetch_nbi)(CTX & old, dest, right);                                                         \
-        shmem_quiet();                                                                                       \
-        expect(old == MIN, NAME(F(atomic_fetch_nbi)), "wrong value", 0);                                     \
-        F(atomic_swap_nbi)(CTX & old, dest, VALUE(T, MIN, MAX, me, 2), right);                               \
-        shmem_quiet();                                                                                       \
-        expect(old == MIN, NAME(F(atomic_swap_nbi)), "wrong old value", 0);                                  \
-        shmem_barrier_all();                                                                                 \
-        expect(*dest == VALUE(T, MIN, MAX, left, 2), NAME(F(atomic_swap_nbi)), "wrong new value", 0);        \
+#define AMO_EXTENDED_BODY(F, CTX, T, MIN, MAX, VALUE)                                                                  \
+    {                                                                                                                  \
+        T *dest = (T *)(void *)heap, old = 0;                                                                          \
+        clear();                                                                                                       \
+        F(atomic_set)(CTX dest, MAX, right);                                                                           \
+        expect(F(atomic_fetch)(CTX dest, right) == MAX, NAME(F(atomic_fetch)), "wrong value", 0);                      \
+        expect(F(atomic_swap)(CTX dest, MIN, right) == MAX, NAME(F(atomic_swap)), "wrong old value", 0);               \
+        F(atomic_fetch_nbi)(CTX & old, dest, right);                                                                   \
+        shmem_quiet();                                                                                                 \
+        expect(old == MIN, NAME(F(atomic_fetch_nbi)), "wrong value", 0);                                               \
+        F(atomic_swap_nbi)(CTX & old, dest, VALUE(T, MIN, MAX, me, 2), right);                                         \
+        shmem_quiet();                                                                                                 \
+        expect(old == MIN, NAME(F(atomic_swap_nbi)), "wrong old value", 0);                                            \
+        shmem_barrier_all();                                                                                           \
+        expect(*dest == VALUE(T, MIN, MAX, left, 2), NAME(F(atomic_swap_nbi)), "wrong new value", 0);                  \
     }
 
-#define AMO_BODY(F, CTX, T, MIN, MAX)                                                                        \
-    {                                                                                                        \
-        T *dest = (T *)(void *)heap, *count = dest + 1, old = 0;                                             \
-        const T four = 4, mine = (T)(MAX - (T)me), his = (T)(MAX - (T)left);                                 \
-        clear();                                                                                             \
-        F(atomic_set)(CTX dest, MAX, right);                                                                 \
-        expect(F(atomic_fetch_inc)(CTX dest, right) == MAX, NAME(F(atomic_fetch_inc)), "wrong old value",    \
-               0);                                                                                           \
-        expect(F(atomic_fetch)(CTX dest, right) == MIN, NAME(F(atomic_fetch_inc)), "does not wrap around",   \
-               0);                                                                                           \
-        expect(F(atomic_fetch_add)(CTX dest, four, right) == MIN, NAME(F(atomic_fetch_add)),                 \
-               "wrong old value", 0);                                                                        \
-        F(atomic_add)(CTX dest, four, right);                                                                \
-        F(atomic_inc)(CTX dest, right);                                                                      \
-        expect(F(atomic_compare_swap)(CTX dest, MAX, 0, right) == (T)(MIN + 9),                              \
-               NAME(F(atomic_compare_swap)), "wrong old value", 0);                                          \
-        expect(F(atomic_compare_swap)(CTX dest, (T)(MIN + 9), mine, right) == (T)(MIN + 9),                  \
-               NAME(F(atomic_compare_swap)), "changed although it differs", 0);                              \
-        shmem_barrier_all();                                                                                 \
-        expect(*dest == his, NAME(F(atomic_compare_swap)), "wrong new value", 0);                            \
-        shmem_barrier_all();                                                                                 \
-        F(atomic_compare_swap_nbi)(CTX & old, dest, mine, MAX, right);                                       \
-        shmem_quiet();                                                                                       \
-        expect(old == mine, NAME(F(atomic_compare_swap_nbi)), "wrong old value", 0);                         \
-        F(atomic_fetch_inc_nbi)(CTX & old, dest, right);                                                     \
-        shmem_quiet();                                                                                       \
-        expect(old == MAX, NAME(F(atomic_fetch_inc_nbi)), "wrong old value", 0);                             \
-        F(atomic_fetch_add_nbi)(CTX & old, dest, four, right);                                               \
-        shmem_quiet();                                                                                       \
-        expect(old == MIN, NAME(F(atomic_fetch_add_nbi)), "wrong old value", 0);                             \
-        shmem_barrier_all();                                                                                 \
-        expect(*dest == (T)(MIN + 4), NAME(F(atomic_fetch_add_nbi)), "wrong new value", 0);                  \
-        /* Everybody at once, on PE 0. */                                                                    \
-        for (int i = 0; i < 100; i++) {                                                                      \
-            F(atomic_inc)(CTX count, 0);                                                                     \
-            F(atomic_add)(CTX count, 2, 0);                                                                  \
-            (void)F(atomic_fetch_inc)(CTX count, 0);                                                         \
-            (void)F(atomic_fetch_add)(CTX count, 2, 0);                                                      \
-        }                                                                                                    \
-        shmem_barrier_all();                                                                                 \
-        expect(F(atomic_fetch)(CTX count, 0) == (T)(600 * n), NAME(F(atomic_add)), "additions are lost", 0); \
+#define AMO_BODY(F, CTX, T, MIN, MAX)                                                                                  \
+    {                                                                                                                  \
+        T *dest = (T *)(void *)heap, *count = dest + 1, old = 0;                                                       \
+        const T four = 4, mine = (T)(MAX - (T)me), his = (T)(MAX - (T)left);                                           \
+        clear();                                                                                                       \
+        F(atomic_set)(CTX dest, MAX, right);                                                                           \
+        expect(F(atomic_fetch_inc)(CTX dest, right) == MAX, NAME(F(atomic_fetch_inc)), "wrong old value", 0);          \
+        expect(F(atomic_fetch)(CTX dest, right) == MIN, NAME(F(atomic_fetch_inc)), "does not wrap around", 0);         \
+        expect(F(atomic_fetch_add)(CTX dest, four, right) == MIN, NAME(F(atomic_fetch_add)), "wrong old value", 0);    \
+        F(atomic_add)(CTX dest, four, right);                                                                          \
+        F(atomic_inc)(CTX dest, right);                                                                                \
+        expect(F(atomic_compare_swap)(CTX dest, MAX, 0, right) == (T)(MIN + 9), NAME(F(atomic_compare_swap)),          \
+               "wrong old value", 0);                                                                                  \
+        expect(F(atomic_compare_swap)(CTX dest, (T)(MIN + 9), mine, right) == (T)(MIN + 9),                            \
+               NAME(F(atomic_compare_swap)), "changed although it differs", 0);                                        \
+        shmem_barrier_all();                                                                                           \
+        expect(*dest == his, NAME(F(atomic_compare_swap)), "wrong new value", 0);                                      \
+        shmem_barrier_all();                                                                                           \
+        F(atomic_compare_swap_nbi)(CTX & old, dest, mine, MAX, right);                                                 \
+        shmem_quiet();                                                                                                 \
+        expect(old == mine, NAME(F(atomic_compare_swap_nbi)), "wrong old value", 0);                                   \
+        F(atomic_fetch_inc_nbi)(CTX & old, dest, right);                                                               \
+        shmem_quiet();                                                                                                 \
+        expect(old == MAX, NAME(F(atomic_fetch_inc_nbi)), "wrong old value", 0);                                       \
+        F(atomic_fetch_add_nbi)(CTX & old, dest, four, right);                                                         \
+        shmem_quiet();                                                                                                 \
+        expect(old == MIN, NAME(F(atomic_fetch_add_nbi)), "wrong old value", 0);                                       \
+        shmem_barrier_all();                                                                                           \
+        expect(*dest == (T)(MIN + 4), NAME(F(atomic_fetch_add_nbi)), "wrong new value", 0);                            \
+        /* Everybody at once, on PE 0. */                                                                              \
+        for (int i = 0; i < 100; i++) {                                                                                \
+            F(atomic_inc)(CTX count, 0);                                                                               \
+            F(atomic_add)(CTX count, 2, 0);                                                                            \
+            (void)F(atomic_fetch_inc)(CTX count, 0);                                                                   \
+            (void)F(atomic_fetch_add)(CTX count, 2, 0);                                                                \
+        }                                                                                                              \
+        shmem_barrier_all();                                                                                           \
+        expect(F(atomic_fetch)(CTX count, 0) == (T)(600 * n), NAME(F(atomic_add)), "additions are lost", 0);           \
     }
 
-#define AMO_BITWISE_BODY(F, CTX, T, MIN, MAX)                                                                \
-    {                                                                                                        \
-        T *dest = (T *)(void *)heap, old = 0;                                                                \
-        const T all = (T)(MAX | MIN), low = 0x0f0f, some = 0x00ff;                                           \
-        clear();                                                                                             \
-        F(atomic_or)(CTX dest, all, right);                                                                  \
-        expect(F(atomic_fetch_and)(CTX dest, low, right) == all, NAME(F(atomic_fetch_and)),                  \
-               "wrong old value", 0);                                                                        \
-        expect(F(atomic_fetch_or)(CTX dest, some, right) == low, NAME(F(atomic_fetch_or)),                   \
-               "wrong old value", 0);                                                                        \
-        expect(F(atomic_fetch_xor)(CTX dest, low, right) == (low | some), NAME(F(atomic_fetch_xor)),         \
-               "wrong old value", 0);                                                                        \
-        F(atomic_and)(CTX dest, (T)0xf0, right);                                                             \
-        F(atomic_xor)(CTX dest, all, right);                                                                 \
-        F(atomic_fetch_and_nbi)(CTX & old, dest, low, right);                                                \
-        shmem_quiet();                                                                                       \
-        expect(old == (T)(all ^ 0xf0), NAME(F(atomic_fetch_and_nbi)), "wrong old value", 0);                 \
-        F(atomic_fetch_or_nbi)(CTX & old, dest, some, right);                                                \
-        shmem_quiet();                                                                                       \
-        expect(old == 0x0f0f, NAME(F(atomic_fetch_or_nbi)), "wrong old value", 0);                           \
-        F(atomic_fetch_xor_nbi)(CTX & old, dest, all, right);                                                \
-        shmem_quiet();                                                                                       \
-        expect(old == (low | some), NAME(F(atomic_fetch_xor_nbi)), "wrong old value", 0);                    \
-        shmem_barrier_all();                                                                                 \
-        expect(*dest == (T)(all ^ (low | some)), NAME(F(atomic_fetch_xor_nbi)), "wrong new value", 0);       \
+#define AMO_BITWISE_BODY(F, CTX, T, MIN, MAX)                                                                          \
+    {                                                                                                                  \
+        T *dest = (T *)(void *)heap, old = 0;                                                                          \
+        const T all = (T)(MAX | MIN), low = 0x0f0f, some = 0x00ff;                                                     \
+        clear();                                                                                                       \
+        F(atomic_or)(CTX dest, all, right);                                                                            \
+        expect(F(atomic_fetch_and)(CTX dest, low, right) == all, NAME(F(atomic_fetch_and)), "wrong old value", 0);     \
+        expect(F(atomic_fetch_or)(CTX dest, some, right) == low, NAME(F(atomic_fetch_or)), "wrong old value", 0);      \
+        expect(F(atomic_fetch_xor)(CTX dest, low, right) == (low | some), NAME(F(atomic_fetch_xor)),                   \
+               "wrong old value", 0);                                                                                  \
+        F(atomic_and)(CTX dest, (T)0xf0, right);                                                                       \
+        F(atomic_xor)(CTX dest, all, right);                                                                           \
+        F(atomic_fetch_and_nbi)(CTX & old, dest, low, right);                                                          \
+        shmem_quiet();                                                                                                 \
+        expect(old == (T)(all ^ 0xf0), NAME(F(atomic_fetch_and_nbi)), "wrong old value", 0);                           \
+        F(atomic_fetch_or_nbi)(CTX & old, dest, some, right);                                                          \
+        shmem_quiet();                                                                                                 \
+        expect(old == 0x0f0f, NAME(F(atomic_fetch_or_nbi)), "wrong old value", 0);                                     \
+        F(atomic_fetch_xor_nbi)(CTX & old, dest, all, right);                                                          \
+        shmem_quiet();                                                                                                 \
+        expect(old == (low | some), NAME(F(atomic_fetch_xor_nbi)), "wrong old value", 0);                              \
+        shmem_barrier_all();                                                                                           \
+        expect(*dest == (T)(all ^ (low | some)), NAME(F(atomic_fetch_xor_nbi)), "wrong new value", 0);                 \
     }
 
-#define AMO_OLD_EXTENDED_BODY(F, T, MIN, MAX)                                                                \
-    {                                                                                                        \
-        T *dest = (T *)(void *)heap;                                                                         \
-        clear();                                                                                             \
-        F(set)(dest, MAX, right);                                                                            \
-        expect(F(fetch)(dest, right) == MAX, NAME(F(fetch)), "wrong value", 0);                              \
-        expect(F(swap)(dest, MIN, right) == MAX, NAME(F(swap)), "wrong old value", 0);                       \
-        shmem_barrier_all();                                                                                 \
-        expect(*dest == MIN, NAME(F(swap)), "wrong new value", 0);                                           \
+#define AMO_OLD_EXTENDED_BODY(F, T, MIN, MAX)                                                                          \
+    {                                                                                                                  \
+        T *dest = (T *)(void *)heap;                                                                                   \
+        clear();                                                                                                       \
+        F(set)(dest, MAX, right);                                                                                      \
+        expect(F(fetch)(dest, right) == MAX, NAME(F(fetch)), "wrong value", 0);                                        \
+        expect(F(swap)(dest, MIN, right) == MAX, NAME(F(swap)), "wrong old value", 0);                                 \
+        shmem_barrier_all();                                                                                           \
+        expect(*dest == MIN, NAME(F(swap)), "wrong new value", 0);                                                     \
     }
 
-#define AMO_OLD_BODY(F, T, MIN, MAX)                                                                         \
-    {                                                                                                        \
-        T *dest = (T *)(void *)heap;                                                                         \
-        clear();                                                                                             \
-        expect(F(cswap)(dest, 0, MAX, right) == 0, NAME(F(cswap)), "wrong old value", 0);                    \
-        expect(F(finc)(dest, right) == MAX, NAME(F(finc)), "wrong old value", 0);                            \
-        expect(F(fadd)(dest, 4, right) == MIN, NAME(F(fadd)), "wrong old value", 0);                         \
-        F(inc)(dest, right);                                                                                 \
-        F(add)(dest, 4, right);                                                                              \
-        shmem_barrier_all();                                                                                 \
-        expect(*dest == MIN + 9, NAME(F(add)), "wrong new value", 0);                                        \
+#define AMO_OLD_BODY(F, T, MIN, MAX)                                                                                   \
+    {                                                                                                                  \
+        T *dest = (T *)(void *)heap;                                                                                   \
+        clear();                                                                                                       \
+        expect(F(cswap)(dest, 0, MAX, right) == 0, NAME(F(cswap)), "wrong old value", 0);                              \
+        expect(F(finc)(dest, right) == MAX, NAME(F(finc)), "wrong old value", 0);                                      \
+        expect(F(fadd)(dest, 4, right) == MIN, NAME(F(fadd)), "wrong old value", 0);                                   \
+        F(inc)(dest, right);                                                                                           \
+        F(add)(dest, 4, right);                                                                                        \
+        shmem_barrier_all();                                                                                           \
+        expect(*dest == MIN + 9, NAME(F(add)), "wrong new value", 0);                                                  \
     }
 
-#define AMO_EXTENDED_TEST(N, T, MIN, MAX, VALUE)                                                             \
-    static void amo_extended_##N(void)                                                                       \
-        AMO_EXTENDED_BODY(PLAIN_##N, NONE, T, MIN, MAX, VALUE) static void amo_extended_ctx_##N(void)        \
+#define AMO_EXTENDED_TEST(N, T, MIN, MAX, VALUE)                                                                       \
+    static void amo_extended_##N(void)                                                                                 \
+        AMO_EXTENDED_BODY(PLAIN_##N, NONE, T, MIN, MAX, VALUE) static void amo_extended_ctx_##N(void)                  \
             AMO_EXTENDED_BODY(CTX_##N, DEFAULT, T, MIN, MAX, VALUE)
-#define AMO_TEST(N, T, MIN, MAX, VALUE)                                                                      \
-    static void amo_##N(void) AMO_BODY(PLAIN_##N, NONE, T, MIN, MAX) static void amo_ctx_##N(void)           \
+#define AMO_TEST(N, T, MIN, MAX, VALUE)                                                                                \
+    static void amo_##N(void) AMO_BODY(PLAIN_##N, NONE, T, MIN, MAX) static void amo_ctx_##N(void)                     \
         AMO_BODY(CTX_##N, DEFAULT, T, MIN, MAX)
-#define AMO_BITWISE_TEST(N, T, MIN, MAX, VALUE)                                                              \
-    static void amo_bitwise_##N(void)                                                                        \
-        AMO_BITWISE_BODY(PLAIN_##N, NONE, T, MIN, MAX) static void amo_bitwise_ctx_##N(void)                 \
+#define AMO_BITWISE_TEST(N, T, MIN, MAX, VALUE)                                                                        \
+    static void amo_bitwise_##N(void)                                                                                  \
+        AMO_BITWISE_BODY(PLAIN_##N, NONE, T, MIN, MAX) static void amo_bitwise_ctx_##N(void)                           \
             AMO_BITWISE_BODY(CTX_##N, DEFAULT, T, MIN, MAX)
-#define AMO_OLD_EXTENDED_TEST(N, T, MIN, MAX, VALUE)                                                         \
+#define AMO_OLD_EXTENDED_TEST(N, T, MIN, MAX, VALUE)                                                                   \
     static void amo_old_extended_##N(void) AMO_OLD_EXTENDED_BODY(PLAIN_##N, T, MIN, MAX)
 #define AMO_OLD_TEST(N, T, MIN, MAX, VALUE) static void amo_old_##N(void) AMO_OLD_BODY(PLAIN_##N, T, MIN, MAX)
 
@@ -539,99 +525,92 @@ AMO_OLD(AMO_OLD_TEST)
  * waiting */
 
 /* All comparisons of values at the edges, and a wait for the neighbour. */
-#define WAIT_BODY(F, T, MIN, MAX)                                                                            \
-    {                                                                                                        \
-        T *ivar = (T *)(void *)heap;                                                                         \
-        const T values[] = {MIN, (T)(MIN + 1), 0, 1, (T)(MAX - 1), MAX};                                     \
-        clear();                                                                                             \
-        for (int i = 0; i < 36; i++) {                                                                       \
-            const T a = values[i / 6], b = values[i % 6];                                                    \
-            F(p)(ivar, a, me);                                                                               \
-            shmem_quiet();                                                                                   \
-            expect(F(test)(ivar, SHMEM_CMP_EQ, b) == (a == b), NAME(F(test)), "EQ is wrong", i);             \
-            expect(F(test)(ivar, SHMEM_CMP_NE, b) == (a != b), NAME(F(test)), "NE is wrong", i);             \
-            expect(F(test)(ivar, SHMEM_CMP_GT, b) == (a > b), NAME(F(test)), "GT is wrong", i);              \
-            expect(F(test)(ivar, SHMEM_CMP_GE, b) == (a >= b), NAME(F(test)), "GE is wrong", i);             \
-            expect(F(test)(ivar, SHMEM_CMP_LT, b) == (a < b), NAME(F(test)), "LT is wrong", i);              \
-            expect(F(test)(ivar, SHMEM_CMP_LE, b) == (a <= b), NAME(F(test)), "LE is wrong", i);             \
-        }                                                                                                    \
-        clear();                                                                                             \
-        F(p)(ivar, MAX, right);                                                                              \
-        F(wait_until)(ivar, SHMEM_CMP_GT, (T)(MAX - 1));                                                     \
-        expect(*ivar == MAX, NAME(F(wait_until)), "returned too early", 0);                                  \
+#define WAIT_BODY(F, T, MIN, MAX)                                                                                      \
+    {                                                                                                                  \
+        T *ivar = (T *)(void *)heap;                                                                                   \
+        const T values[] = {MIN, (T)(MIN + 1), 0, 1, (T)(MAX - 1), MAX};                                               \
+        clear();                                                                                                       \
+        for (int i = 0; i < 36; i++) {                                                                                 \
+            const T a = values[i / 6], b = values[i % 6];                                                              \
+            F(p)(ivar, a, me);                                                                                         \
+            shmem_quiet();                                                                                             \
+            expect(F(test)(ivar, SHMEM_CMP_EQ, b) == (a == b), NAME(F(test)), "EQ is wrong", i);                       \
+            expect(F(test)(ivar, SHMEM_CMP_NE, b) == (a != b), NAME(F(test)), "NE is wrong", i);                       \
+            expect(F(test)(ivar, SHMEM_CMP_GT, b) == (a > b), NAME(F(test)), "GT is wrong", i);                        \
+            expect(F(test)(ivar, SHMEM_CMP_GE, b) == (a >= b), NAME(F(test)), "GE is wrong", i);                       \
+            expect(F(test)(ivar, SHMEM_CMP_LT, b) == (a < b), NAME(F(test)), "LT is wrong", i);                        \
+            expect(F(test)(ivar, SHMEM_CMP_LE, b) == (a <= b), NAME(F(test)), "LE is wrong", i);                       \
+        }                                                                                                              \
+        clear();                                                                                                       \
+        F(p)(ivar, MAX, right);                                                                                        \
+        F(wait_until)(ivar, SHMEM_CMP_GT, (T)(MAX - 1));                                                               \
+        expect(*ivar == MAX, NAME(F(wait_until)), "returned too early", 0);                                            \
     }
 
-#define WAIT_OLD_BODY(F, T)                                                                                  \
-    {                                                                                                        \
-        T *ivar = (T *)(void *)heap;                                                                         \
-        clear();                                                                                             \
-        F(p)(ivar, (T)-1, right);                                                                            \
-        F(wait)(ivar, 0);                                                                                    \
-        expect(*ivar == (T)-1, NAME(F(wait)), "returned too early", 0);                                      \
+#define WAIT_OLD_BODY(F, T)                                                                                            \
+    {                                                                                                                  \
+        T *ivar = (T *)(void *)heap;                                                                                   \
+        clear();                                                                                                       \
+        F(p)(ivar, (T)-1, right);                                                                                      \
+        F(wait)(ivar, 0);                                                                                              \
+        expect(*ivar == (T)-1, NAME(F(wait)), "returned too early", 0);                                                \
     }
 
 /* The neighbour changes elements 1 and 3 of 5; with status, 0 and 4 do not take part. */
-#define WAIT_MANY_BODY(F, T, MIN, MAX)                                                                       \
-    {                                                                                                        \
-        T *ivars = (T *)(void *)heap;                                                                        \
-        const int status[5] = {1, 0, 1, 0, 1}, nobody[5] = {1, 1, 1, 1, 1};                                  \
-        const T wanted[5] = {MAX, (T)(MAX - 1), MAX, (T)(MAX - 3), MAX};                                     \
-        size_t indices[5], some, any;                                                                        \
-        clear();                                                                                             \
-        expect(F(test_any)(ivars, 5, NULL, SHMEM_CMP_NE, 0) == SIZE_MAX, NAME(F(test_any)), "found one", 0); \
-        expect(F(test_some)(ivars, 5, indices, NULL, SHMEM_CMP_NE, 0) == 0, NAME(F(test_some)), "found one", \
-               0);                                                                                           \
-        expect(!F(test_all)(ivars, 5, status, SHMEM_CMP_NE, 0), NAME(F(test_all)), "is true", 0);            \
-        expect(F(test_any_vector)(ivars, 5, NULL, SHMEM_CMP_EQ, wanted) == SIZE_MAX,                         \
-               NAME(F(test_any_vector)), "found one", 0);                                                    \
-        expect(F(test_some_vector)(ivars, 5, indices, NULL, SHMEM_CMP_EQ, wanted) == 0,                      \
-               NAME(F(test_some_vector)), "found one", 0);                                                   \
-        expect(!F(test_all_vector)(ivars, 5, status, SHMEM_CMP_EQ, wanted), NAME(F(test_all_vector)),        \
-               "is true", 0);                                                                                \
-        shmem_barrier_all();                                                                                 \
-        F(atomic_set)(&ivars[1], wanted[1], right);                                                          \
-        F(atomic_set)(&ivars[3], wanted[3], right);                                                          \
-        any = F(wait_until_any)(ivars, 5, NULL, SHMEM_CMP_NE, 0);                                            \
-        expect(any == 1 || any == 3, NAME(F(wait_until_any)), "wrong index", (int)any);                      \
-        any = F(wait_until_any_vector)(ivars, 5, status, SHMEM_CMP_EQ, wanted);                              \
-        expect(any == 1 || any == 3, NAME(F(wait_until_any_vector)), "wrong index", (int)any);               \
-        some = F(wait_until_some)(ivars, 5, indices, NULL, SHMEM_CMP_NE, 0);                                 \
-        expect((some == 1 || some == 2) && indices[0] % 2 == 1, NAME(F(wait_until_some)), "wrong",           \
-               (int)some);                                                                                   \
-        some = F(wait_until_some_vector)(ivars, 5, indices, NULL, SHMEM_CMP_EQ, wanted);                     \
-        expect((some == 1 || some == 2) && indices[0] % 2 == 1, NAME(F(wait_until_some_vector)), "wrong",    \
-               (int)some);                                                                                   \
-        F(wait_until_all)(ivars, 5, status, SHMEM_CMP_GE, (T)(MAX - 3));                                     \
-        expect(ivars[1] == wanted[1] && ivars[3] == wanted[3], NAME(F(wait_until_all)), "too early", 0);     \
-        F(wait_until_all_vector)(ivars, 5, status, SHMEM_CMP_EQ, wanted);                                    \
-        expect(F(test_all)(ivars, 5, status, SHMEM_CMP_GT, (T)(MAX - 4)), NAME(F(test_all)), "is false", 0); \
-        expect(F(test_all_vector)(ivars, 5, status, SHMEM_CMP_EQ, wanted), NAME(F(test_all_vector)),         \
-               "is false", 0);                                                                               \
-        any = F(test_any)(ivars, 5, NULL, SHMEM_CMP_NE, 0);                                                  \
-        expect(any == 1 || any == 3, NAME(F(test_any)), "wrong index", (int)any);                            \
-        any = F(test_any_vector)(ivars, 5, NULL, SHMEM_CMP_EQ, wanted);                                      \
-        expect(any == 1 || any == 3, NAME(F(test_any_vector)), "wrong index", (int)any);                     \
-        some = F(test_some)(ivars, 5, indices, NULL, SHMEM_CMP_NE, 0);                                       \
-        expect(some == 2 && indices[0] + indices[1] == 4, NAME(F(test_some)), "wrong", (int)some);           \
-        some = F(test_some_vector)(ivars, 5, indices, NULL, SHMEM_CMP_EQ, wanted);                           \
-        expect(some == 2 && indices[0] + indices[1] == 4, NAME(F(test_some_vector)), "wrong", (int)some);    \
-        /* Nobody takes part. */                                                                             \
-        F(wait_until_all)(ivars, 5, nobody, SHMEM_CMP_EQ, MAX);                                              \
-        expect(F(wait_until_any)(ivars, 0, NULL, SHMEM_CMP_EQ, 0) == SIZE_MAX, NAME(F(wait_until_any)),      \
-               "empty set", 0);                                                                              \
-        expect(F(wait_until_some)(ivars, 5, indices, nobody, SHMEM_CMP_EQ, 0) == 0,                          \
-               NAME(F(wait_until_some)), "empty set", 0);                                                    \
-        expect(F(test_all)(ivars, 5, nobody, SHMEM_CMP_EQ, MAX) == 1, NAME(F(test_all)), "empty set", 0);    \
-        expect(F(test_any)(ivars, 5, nobody, SHMEM_CMP_EQ, 0) == SIZE_MAX, NAME(F(test_any)), "empty set",   \
-               0);                                                                                           \
+#define WAIT_MANY_BODY(F, T, MIN, MAX)                                                                                 \
+    {                                                                                                                  \
+        T *ivars = (T *)(void *)heap;                                                                                  \
+        const int status[5] = {1, 0, 1, 0, 1}, nobody[5] = {1, 1, 1, 1, 1};                                            \
+        const T wanted[5] = {MAX, (T)(MAX - 1), MAX, (T)(MAX - 3), MAX};                                               \
+        size_t indices[5], some, any;                                                                                  \
+        clear();                                                                                                       \
+        expect(F(test_any)(ivars, 5, NULL, SHMEM_CMP_NE, 0) == SIZE_MAX, NAME(F(test_any)), "found one", 0);           \
+        expect(F(test_some)(ivars, 5, indices, NULL, SHMEM_CMP_NE, 0) == 0, NAME(F(test_some)), "found one", 0);       \
+        expect(!F(test_all)(ivars, 5, status, SHMEM_CMP_NE, 0), NAME(F(test_all)), "is true", 0);                      \
+        expect(F(test_any_vector)(ivars, 5, NULL, SHMEM_CMP_EQ, wanted) == SIZE_MAX, NAME(F(test_any_vector)),         \
+               "found one", 0);                                                                                        \
+        expect(F(test_some_vector)(ivars, 5, indices, NULL, SHMEM_CMP_EQ, wanted) == 0, NAME(F(test_some_vector)),     \
+               "found one", 0);                                                                                        \
+        expect(!F(test_all_vector)(ivars, 5, status, SHMEM_CMP_EQ, wanted), NAME(F(test_all_vector)), "is true", 0);   \
+        shmem_barrier_all();                                                                                           \
+        F(atomic_set)(&ivars[1], wanted[1], right);                                                                    \
+        F(atomic_set)(&ivars[3], wanted[3], right);                                                                    \
+        any = F(wait_until_any)(ivars, 5, NULL, SHMEM_CMP_NE, 0);                                                      \
+        expect(any == 1 || any == 3, NAME(F(wait_until_any)), "wrong index", (int)any);                                \
+        any = F(wait_until_any_vector)(ivars, 5, status, SHMEM_CMP_EQ, wanted);                                        \
+        expect(any == 1 || any == 3, NAME(F(wait_until_any_vector)), "wrong index", (int)any);                         \
+        some = F(wait_until_some)(ivars, 5, indices, NULL, SHMEM_CMP_NE, 0);                                           \
+        expect((some == 1 || some == 2) && indices[0] % 2 == 1, NAME(F(wait_until_some)), "wrong", (int)some);         \
+        some = F(wait_until_some_vector)(ivars, 5, indices, NULL, SHMEM_CMP_EQ, wanted);                               \
+        expect((some == 1 || some == 2) && indices[0] % 2 == 1, NAME(F(wait_until_some_vector)), "wrong", (int)some);  \
+        F(wait_until_all)(ivars, 5, status, SHMEM_CMP_GE, (T)(MAX - 3));                                               \
+        expect(ivars[1] == wanted[1] && ivars[3] == wanted[3], NAME(F(wait_until_all)), "too early", 0);               \
+        F(wait_until_all_vector)(ivars, 5, status, SHMEM_CMP_EQ, wanted);                                              \
+        expect(F(test_all)(ivars, 5, status, SHMEM_CMP_GT, (T)(MAX - 4)), NAME(F(test_all)), "is false", 0);           \
+        expect(F(test_all_vector)(ivars, 5, status, SHMEM_CMP_EQ, wanted), NAME(F(test_all_vector)), "is false", 0);   \
+        any = F(test_any)(ivars, 5, NULL, SHMEM_CMP_NE, 0);                                                            \
+        expect(any == 1 || any == 3, NAME(F(test_any)), "wrong index", (int)any);                                      \
+        any = F(test_any_vector)(ivars, 5, NULL, SHMEM_CMP_EQ, wanted);                                                \
+        expect(any == 1 || any == 3, NAME(F(test_any_vector)), "wrong index", (int)any);                               \
+        some = F(test_some)(ivars, 5, indices, NULL, SHMEM_CMP_NE, 0);                                                 \
+        expect(some == 2 && indices[0] + indices[1] == 4, NAME(F(test_some)), "wrong", (int)some);                     \
+        some = F(test_some_vector)(ivars, 5, indices, NULL, SHMEM_CMP_EQ, wanted);                                     \
+        expect(some == 2 && indices[0] + indices[1] == 4, NAME(F(test_some_vector)), "wrong", (int)some);              \
+        /* Nobody takes part. */                                                                                       \
+        F(wait_until_all)(ivars, 5, nobody, SHMEM_CMP_EQ, MAX);                                                        \
+        expect(F(wait_until_any)(ivars, 0, NULL, SHMEM_CMP_EQ, 0) == SIZE_MAX, NAME(F(wait_until_any)), "empty set",   \
+               0);                                                                                                     \
+        expect(F(wait_until_some)(ivars, 5, indices, nobody, SHMEM_CMP_EQ, 0) == 0, NAME(F(wait_until_some)),          \
+               "empty set", 0);                                                                                        \
+        expect(F(test_all)(ivars, 5, nobody, SHMEM_CMP_EQ, MAX) == 1, NAME(F(test_all)), "empty set", 0);              \
+        expect(F(test_any)(ivars, 5, nobody, SHMEM_CMP_EQ, 0) == SIZE_MAX, NAME(F(test_any)), "empty set", 0);         \
     }
 
 #define WAIT_TEST(N, T, MIN, MAX, VALUE) static void wait_##N(void) WAIT_BODY(PLAIN_##N, T, MIN, MAX)
 #define WAIT_OLD_TEST(N, T, MIN, MAX, VALUE) static void wait_old_##N(void) WAIT_OLD_BODY(PLAIN_##N, T)
-#define WAIT_MANY_TEST(N, T, MIN, MAX, VALUE)                                                                \
-    static void wait_many_##N(void) WAIT_MANY_BODY(PLAIN_##N, T, MIN, MAX)
-#define WAIT_EXTRA(X)                                                                                        \
-    X(short, short, SHRT_MIN, SHRT_MAX, INTEGER)                                                             \
+#define WAIT_MANY_TEST(N, T, MIN, MAX, VALUE) static void wait_many_##N(void) WAIT_MANY_BODY(PLAIN_##N, T, MIN, MAX)
+#define WAIT_EXTRA(X)                                                                                                  \
+    X(short, short, SHRT_MIN, SHRT_MAX, INTEGER)                                                                       \
     X(ushort, unsigned short, 0, USHRT_MAX, INTEGER)
 #define WAIT_OLD(X) X(short, short, SHRT_MIN, SHRT_MAX, INTEGER) AMO_OLD(X)
 
@@ -643,41 +622,38 @@ AMO(WAIT_MANY_TEST)
 /* -----------------------------------------------------------------------------------------------------
  * collectives */
 
-#define COLLECT_BODY(F, T, MIN, MAX, VALUE)                                                                  \
-    {                                                                                                        \
-        T *source = (T *)(void *)heap, *dest = source + MANY;                                                \
-        clear();                                                                                             \
-        for (int i = 0; i < MANY; i++)                                                                       \
-            source[i] = VALUE(T, MIN, MAX, me, i);                                                           \
-        for (int root = 0; root < n; root++) {                                                               \
-            memset(dest, 0, sizeof(T) * MANY);                                                               \
-            shmem_sync_all();                                                                                \
-            expect(F(broadcast)(SHMEM_TEAM_WORLD, dest, source, MANY, root) == 0, NAME(F(broadcast)),        \
-                   "failed", root);                                                                          \
-            for (int i = 0; i < MANY; i++)                                                                   \
-                expect(dest[i] == VALUE(T, MIN, MAX, root, i), NAME(F(broadcast)), "wrong element", i);      \
-            shmem_sync_all();                                                                                \
-        }                                                                                                    \
-        memset(dest, 0, sizeof(T) * MANY * (size_t)n);                                                       \
-        shmem_sync_all();                                                                                    \
-        expect(F(fcollect)(SHMEM_TEAM_WORLD, dest, source, MANY) == 0, NAME(F(fcollect)), "failed", 0);      \
-        for (int i = 0; i < MANY * n; i++)                                                                   \
-            expect(dest[i] == VALUE(T, MIN, MAX, i / MANY, i % MANY), NAME(F(fcollect)), "wrong element",    \
-                   i);                                                                                       \
+#define COLLECT_BODY(F, T, MIN, MAX, VALUE)                                                                            \
+    {                                                                                                                  \
+        T *source = (T *)(void *)heap, *dest = source + MANY;                                                          \
+        clear();                                                                                                       \
+        for (int i = 0; i < MANY; i++)                                                                                 \
+            source[i] = VALUE(T, MIN, MAX, me, i);                                                                     \
+        for (int root = 0; root < n; root++) {                                                                         \
+            memset(dest, 0, sizeof(T) * MANY);                                                                         \
+            shmem_sync_all();                                                                                          \
+            expect(F(broadcast)(SHMEM_TEAM_WORLD, dest, source, MANY, root) == 0, NAME(F(broadcast)), "failed", root); \
+            for (int i = 0; i < MANY; i++)                                                                             \
+                expect(dest[i] == VALUE(T, MIN, MAX, root, i), NAME(F(broadcast)), "wrong element", i);                \
+            shmem_sync_all();                                                                                          \
+        }                                                                                                              \
+        memset(dest, 0, sizeof(T) * MANY * (size_t)n);                                                                 \
+        shmem_sync_all();                                                                                              \
+        expect(F(fcollect)(SHMEM_TEAM_WORLD, dest, source, MANY) == 0, NAME(F(fcollect)), "failed", 0);                \
+        for (int i = 0; i < MANY * n; i++)                                                                             \
+            expect(dest[i] == VALUE(T, MIN, MAX, i / MANY, i % MANY), NAME(F(fcollect)), "wrong element", i);          \
     }
 
 /* Element i of PE pe. (T)(pe - 1) is -1 on PE 0, which is the largest number of an unsigned type. */
-#define ORDERED(T, MIN, MAX, pe, i)                                                                          \
-    ((T)((i) % 5 == 0   ? ((pe) % 2 ? (T)(MIN) : (T)(MAX))                                                   \
-         : (i) % 5 == 1 ? (T)((pe)-1)                                                                        \
-         : (i) % 5 == 2 ? (T)((T)(MAX / 2) + (T)(pe))                                                        \
-         : (i) % 5 == 3 ? (T)((T)(MIN / 2) - (T)(pe))                                                        \
+#define ORDERED(T, MIN, MAX, pe, i)                                                                                    \
+    ((T)((i) % 5 == 0   ? ((pe) % 2 ? (T)(MIN) : (T)(MAX))                                                             \
+         : (i) % 5 == 1 ? (T)((pe)-1)                                                                                  \
+         : (i) % 5 == 2 ? (T)((T)(MAX / 2) + (T)(pe))                                                                  \
+         : (i) % 5 == 3 ? (T)((T)(MIN / 2) - (T)(pe))                                                                  \
                         : (T)(((pe) + (i)) % 100)))
-#define SUMMAND(T, MIN, MAX, pe, i)                                                                          \
+#define SUMMAND(T, MIN, MAX, pe, i)                                                                                    \
     ((T)((i) % 3 == 0 ? (T)((pe) == n - 1 ? MAX : 0) : (i) % 3 == 1 ? (T)((pe) - (i)) : (T)((pe)*10 + 1)))
 #define FACTOR(T, MIN, MAX, pe, i) ((T)((i) % 2 ? (pe)-2 : (pe) + 1))
-#define BITS(T, MIN, MAX, pe, i)                                                                             \
-    ((T)((unsigned long long)MAX ^ (1ull << (((pe) + (i)) % (int)(8 * sizeof(T))))))
+#define BITS(T, MIN, MAX, pe, i) ((T)((unsigned long long)MAX ^ (1ull << (((pe) + (i)) % (int)(8 * sizeof(T))))))
 #define ROOTED(T, MIN, MAX, pe, i) (((T)(pe) + (T)0.5) * (T)((i) + 1))
 #define COMPLEX(T, MIN, MAX, pe, i) ((T)((pe) + 1) + (T)((i) % 7) * (T)(__extension__ 1.0i))
 
@@ -693,50 +669,49 @@ AMO(WAIT_MANY_TEST)
 #define XOR(T, a, b) ((T)(a ^ b))
 
 /* Into another array, then in place. */
-#define REDUCE(FN, T, MIN, MAX, ELEMENT, OP)                                                                 \
-    for (int in_place = 0; in_place < 2; in_place++) {                                                       \
-        T *source = (T *)(void *)heap, *dest = in_place ? source : source + MANY;                            \
-        clear();                                                                                             \
-        for (int i = 0; i < MANY; i++)                                                                       \
-            source[i] = ELEMENT(T, MIN, MAX, me, i);                                                         \
-        shmem_sync_all();                                                                                    \
-        expect(FN(SHMEM_TEAM_WORLD, dest, source, MANY) == 0, NAME(FN), "failed", in_place);                 \
-        for (int i = 0; i < MANY; i++) {                                                                     \
-            T wanted = ELEMENT(T, MIN, MAX, 0, i);                                                           \
-            for (int pe = 1; pe < n; pe++) {                                                                 \
-                const T element = ELEMENT(T, MIN, MAX, pe, i);                                               \
-                wanted = OP(T, wanted, element);                                                             \
-            }                                                                                                \
-            expect(dest[i] == wanted, NAME(FN), in_place ? "wrong element, in place" : "wrong element", i);  \
-        }                                                                                                    \
+#define REDUCE(FN, T, MIN, MAX, ELEMENT, OP)                                                                           \
+    for (int in_place = 0; in_place < 2; in_place++) {                                                                 \
+        T *source = (T *)(void *)heap, *dest = in_place ? source : source + MANY;                                      \
+        clear();                                                                                                       \
+        for (int i = 0; i < MANY; i++)                                                                                 \
+            source[i] = ELEMENT(T, MIN, MAX, me, i);                                                                   \
+        shmem_sync_all();                                                                                              \
+        expect(FN(SHMEM_TEAM_WORLD, dest, source, MANY) == 0, NAME(FN), "failed", in_place);                           \
+        for (int i = 0; i < MANY; i++) {                                                                               \
+            T wanted = ELEMENT(T, MIN, MAX, 0, i);                                                                     \
+            for (int pe = 1; pe < n; pe++) {                                                                           \
+                const T element = ELEMENT(T, MIN, MAX, pe, i);                                                         \
+                wanted = OP(T, wanted, element);                                                                       \
+            }                                                                                                          \
+            expect(dest[i] == wanted, NAME(FN), in_place ? "wrong element, in place" : "wrong element", i);            \
+        }                                                                                                              \
     }
 
-#define COLLECT_TEST(N, T, MIN, MAX, VALUE)                                                                  \
-    static void collect_##N(void) COLLECT_BODY(PLAIN_##N, T, MIN, MAX, VALUE)
-#define REDUCE_ORDER_TEST(N, T, MIN, MAX, VALUE)                                                             \
-    static void reduce_order_##N(void)                                                                       \
-    {                                                                                                        \
-        REDUCE(shmem_##N##_max_reduce, T, MIN, MAX, ORDERED, MAXIMUM)                                        \
-        REDUCE(shmem_##N##_min_reduce, T, MIN, MAX, ORDERED, MINIMUM)                                        \
+#define COLLECT_TEST(N, T, MIN, MAX, VALUE) static void collect_##N(void) COLLECT_BODY(PLAIN_##N, T, MIN, MAX, VALUE)
+#define REDUCE_ORDER_TEST(N, T, MIN, MAX, VALUE)                                                                       \
+    static void reduce_order_##N(void)                                                                                 \
+    {                                                                                                                  \
+        REDUCE(shmem_##N##_max_reduce, T, MIN, MAX, ORDERED, MAXIMUM)                                                  \
+        REDUCE(shmem_##N##_min_reduce, T, MIN, MAX, ORDERED, MINIMUM)                                                  \
     }
-#define REDUCE_INTEGER_TEST(N, T, MIN, MAX, VALUE)                                                           \
-    static void reduce_sum_##N(void)                                                                         \
-    {                                                                                                        \
-        REDUCE(shmem_##N##_sum_reduce, T, MIN, MAX, SUMMAND, ADD_WRAP)                                       \
-        REDUCE(shmem_##N##_prod_reduce, T, MIN, MAX, FACTOR, MUL_WRAP)                                       \
+#define REDUCE_INTEGER_TEST(N, T, MIN, MAX, VALUE)                                                                     \
+    static void reduce_sum_##N(void)                                                                                   \
+    {                                                                                                                  \
+        REDUCE(shmem_##N##_sum_reduce, T, MIN, MAX, SUMMAND, ADD_WRAP)                                                 \
+        REDUCE(shmem_##N##_prod_reduce, T, MIN, MAX, FACTOR, MUL_WRAP)                                                 \
     }
-#define REDUCE_REAL_TEST(N, T, MIN, MAX, VALUE)                                                              \
-    static void reduce_sum_##N(void)                                                                         \
-    {                                                                                                        \
-        REDUCE(shmem_##N##_sum_reduce, T, MIN, MAX, ROOTED, ADD)                                             \
-        REDUCE(shmem_##N##_prod_reduce, T, MIN, MAX, ROOTED, MUL)                                            \
+#define REDUCE_REAL_TEST(N, T, MIN, MAX, VALUE)                                                                        \
+    static void reduce_sum_##N(void)                                                                                   \
+    {                                                                                                                  \
+        REDUCE(shmem_##N##_sum_reduce, T, MIN, MAX, ROOTED, ADD)                                                       \
+        REDUCE(shmem_##N##_prod_reduce, T, MIN, MAX, ROOTED, MUL)                                                      \
     }
-#define REDUCE_BITWISE_TEST(N, T, MIN, MAX, VALUE)                                                           \
-    static void reduce_bitwise_##N(void)                                                                     \
-    {                                                                                                        \
-        REDUCE(shmem_##N##_and_reduce, T, MIN, MAX, BITS, AND)                                               \
-        REDUCE(shmem_##N##_or_reduce, T, MIN, MAX, BITS, OR)                                                 \
-        REDUCE(shmem_##N##_xor_reduce, T, MIN, MAX, BITS, XOR)                                               \
+#define REDUCE_BITWISE_TEST(N, T, MIN, MAX, VALUE)                                                                     \
+    static void reduce_bitwise_##N(void)                                                                               \
+    {                                                                                                                  \
+        REDUCE(shmem_##N##_and_reduce, T, MIN, MAX, BITS, AND)                                                         \
+        REDUCE(shmem_##N##_or_reduce, T, MIN, MAX, BITS, OR)                                                           \
+        REDUCE(shmem_##N##_xor_reduce, T, MIN, MAX, BITS, XOR)                                                         \
     }
 
 RMA(COLLECT_TEST)
@@ -764,8 +739,7 @@ static void collect_mem(void)
     for (int i = 0; i < MANY * n; i++)
         expect(element_is(dest, i, 1, i / MANY, i % MANY), "shmem_fcollectmem", "wrong byte", i);
     shmem_sync_all();
-    expect(shmem_broadcastmem(SHMEM_TEAM_WORLD, dest, source, MANY, n - 1) == 0, "shmem_broadcastmem",
-           "failed", 0);
+    expect(shmem_broadcastmem(SHMEM_TEAM_WORLD, dest, source, MANY, n - 1) == 0, "shmem_broadcastmem", "failed", 0);
     for (int i = 0; i < MANY; i++)
         expect(element_is(dest, i, 1, n - 1, i), "shmem_broadcastmem", "wrong byte", i);
 }
@@ -786,8 +760,7 @@ static void signal_words(void)
     expect(shmem_signal_fetch(signals) == UINT64_MAX, "shmem_signal_set", "wrong value", 0);
     clear();
     shmem_put64_signal(heap, heap, 0, signals, 5, SHMEM_SIGNAL_SET, right);
-    expect(shmem_signal_wait_until(signals, SHMEM_CMP_EQ, 5) == 5, "shmem_put64_signal",
-           "no signal without data", 0);
+    expect(shmem_signal_wait_until(signals, SHMEM_CMP_EQ, 5) == 5, "shmem_put64_signal", "no signal without data", 0);
 }
 
 static void long_waits(void)
@@ -830,16 +803,14 @@ static void teams(void)
     expect(shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1, "shmem_team_my_pe", "there is no such team", 0);
     expect(shmem_team_n_pes(SHMEM_TEAM_INVALID) == -1, "shmem_team_n_pes", "there is no such team", 0);
     const int in_shared = shmem_team_my_pe(SHMEM_TEAM_SHARED);
-    expect(in_shared >= 0 && in_shared < shmem_team_n_pes(SHMEM_TEAM_SHARED), "shmem_team_my_pe",
-           "wrong number", 1);
-    expect(shmem_team_translate_pe(SHMEM_TEAM_SHARED, in_shared, SHMEM_TEAM_WORLD) == me,
-           "shmem_team_translate_pe", "wrong number", 0);
+    expect(in_shared >= 0 && in_shared < shmem_team_n_pes(SHMEM_TEAM_SHARED), "shmem_team_my_pe", "wrong number", 1);
+    expect(shmem_team_translate_pe(SHMEM_TEAM_SHARED, in_shared, SHMEM_TEAM_WORLD) == me, "shmem_team_translate_pe",
+           "wrong number", 0);
     expect(shmem_team_translate_pe(SHMEM_TEAM_WORLD, n, SHMEM_TEAM_SHARED) == -1, "shmem_team_translate_pe",
            "no such PE", n);
     expect(shmem_team_translate_pe(SHMEM_TEAM_INVALID, 0, SHMEM_TEAM_WORLD) == -1, "shmem_team_translate_pe",
            "no such team", 0);
-    expect(shmem_team_get_config(SHMEM_TEAM_WORLD, SHMEM_TEAM_NUM_CONTEXTS, &config) == 0 &&
-               config.num_contexts >= 0,
+    expect(shmem_team_get_config(SHMEM_TEAM_WORLD, SHMEM_TEAM_NUM_CONTEXTS, &config) == 0 && config.num_contexts >= 0,
            "shmem_team_get_config", "failed", 0);
     expect(shmem_team_get_config(SHMEM_TEAM_WORLD, 0, NULL) == 0, "shmem_team_get_config", "failed", 1);
     config.num_contexts = -7;
@@ -854,8 +825,8 @@ static void addresses(void)
 {
     long *word = (long *)(void *)heap;
     clear();
-    expect(shmem_pe_accessible(right) && !shmem_pe_accessible(n) && !shmem_pe_accessible(-1),
-           "shmem_pe_accessible", "wrong", 0);
+    expect(shmem_pe_accessible(right) && !shmem_pe_accessible(n) && !shmem_pe_accessible(-1), "shmem_pe_accessible",
+           "wrong", 0);
     expect(shmem_addr_accessible(word, right) && !shmem_addr_accessible(&word, right) &&
                !shmem_addr_accessible(word, n),
            "shmem_addr_accessible", "wrong", 0);
@@ -899,8 +870,7 @@ static void about(void)
     shmem_info_get_name(name);
     expect(strcmp(name, SHMEM_VENDOR_STRING) == 0, "shmem_info_get_name", "wrong name", 0);
     shmem_query_thread(&level);
-    expect(level >= SHMEM_THREAD_SINGLE && level <= SHMEM_THREAD_MULTIPLE, "shmem_query_thread", "no level",
-           level);
+    expect(level >= SHMEM_THREAD_SINGLE && level <= SHMEM_THREAD_MULTIPLE, "shmem_query_thread", "no level", level);
     shmem_query_initialized(&initialized);
     expect(initialized == 1, "shmem_query_initialized", "is false", 0);
     expect(shmem_my_pe() == me && shmem_n_pes() == n, "shmem_my_pe", "changed", 0);

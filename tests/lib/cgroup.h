@@ -43,7 +43,8 @@ static inline void cgroup_own(bool v2, char *out, size_t size)
     file = fopen("/proc/self/mountinfo", "re");
     while (file && fgets(line, sizeof line, file)) {
         const char *type = strstr(line, " - ");
-        if (type && (v2 ? !strncmp(type, " - cgroup2 ", 11) : !strncmp(type, " - cgroup ", 10) && strstr(type, "memory")))
+        if (type &&
+            (v2 ? !strncmp(type, " - cgroup2 ", 11) : !strncmp(type, " - cgroup ", 10) && strstr(type, "memory")))
             sscanf(line, "%*d %*d %*s %511s %511s", root, mount);
     }
     if (file)

@@ -53,7 +53,8 @@ static inline void leaks_descriptors(char *out)
                 left_out = true;
                 kept[k] = NULL;
             }
-        if (length > 0 && !left_out && strncmp(target, "/proc/", 6) != 0) { /* the folder that is being read, and the like */
+        if (length > 0 && !left_out &&
+            strncmp(target, "/proc/", 6) != 0) { /* the folder that is being read, and the like */
             target[length] = 0;
             snprintf(line, sizeof line, "descriptor %s: %s\n", entries[i]->d_name, target);
             leaks_add(out, line);
@@ -124,7 +125,8 @@ static inline bool leaks_none(char *text, size_t size)
     size_t same = 0; /* from the first line that differs */
     for (size_t i = 0; now[i] && now[i] == leaks_before[i]; i++)
         same = now[i] == '\n' ? i + 1 : same;
-    snprintf(text, size, "something was left behind; before:\n[...]\n%.1800s\nnow:\n[...]\n%.1800s", leaks_before + same, now + same);
+    snprintf(text, size, "something was left behind; before:\n[...]\n%.1800s\nnow:\n[...]\n%.1800s",
+             leaks_before + same, now + same);
     return false;
 }
 

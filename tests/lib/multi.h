@@ -33,8 +33,8 @@ MULTI_UNUSED static double seconds_now(void)
 
 /* --- checks ------------------------------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 4, 5), noreturn)) MULTI_UNUSED static void multi_fail(const char *file, int line, const char *what,
-                                                                                    const char *format, ...)
+__attribute__((format(printf, 4, 5), noreturn)) MULTI_UNUSED static void
+multi_fail(const char *file, int line, const char *what, const char *format, ...)
 {
     char text[2048];
     int used = snprintf(text, sizeof text, "PE %d: %s:%d: %s", me, file, line, what);
@@ -52,47 +52,47 @@ __attribute__((format(printf, 4, 5), noreturn)) MULTI_UNUSED static void multi_f
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
 #endif
-#define CHECK(condition, ...)                                                                                \
-    do {                                                                                                     \
-        if (!(condition))                                                                                    \
-            multi_fail(__FILE__, __LINE__, "'" #condition "' does not hold", " " __VA_ARGS__);               \
+#define CHECK(condition, ...)                                                                                          \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            multi_fail(__FILE__, __LINE__, "'" #condition "' does not hold", " " __VA_ARGS__);                         \
     } while (0)
 
 /* A call that has to return this. */
-#define GIVES(expected, call)                                                                                \
-    do {                                                                                                     \
-        long long gives_found = (long long)(call), gives_wanted = (long long)(expected);                     \
-        if (gives_found != gives_wanted)                                                                     \
-            multi_fail(__FILE__, __LINE__, #call, " gave %lld instead of %lld", gives_found, gives_wanted);  \
+#define GIVES(expected, call)                                                                                          \
+    do {                                                                                                               \
+        long long gives_found = (long long)(call), gives_wanted = (long long)(expected);                               \
+        if (gives_found != gives_wanted)                                                                               \
+            multi_fail(__FILE__, __LINE__, #call, " gave %lld instead of %lld", gives_found, gives_wanted);            \
     } while (0)
 
 /* A call that has to fail with this code and a text with these words. */
-#define REFUSES(code, words, call)                                                                           \
-    do {                                                                                                     \
-        GIVES(-(code), call);                                                                                \
-        if (!strstr(shmemx_last_error(), words))                                                             \
-            multi_fail(__FILE__, __LINE__, #call, " does not say '%s'", words);                              \
+#define REFUSES(code, words, call)                                                                                     \
+    do {                                                                                                               \
+        GIVES(-(code), call);                                                                                          \
+        if (!strstr(shmemx_last_error(), words))                                                                       \
+            multi_fail(__FILE__, __LINE__, #call, " does not say '%s'", words);                                        \
     } while (0)
 
 /* --- cases -------------------------------------------------------------------------------------------------------- */
 
 /* Every PE runs the case; a line of results for all of them together. */
-#define CASE(function)                                                                                       \
-    do {                                                                                                     \
-        GIVES(0, shmemx_barrier());                                                                          \
-        function();                                                                                          \
-        GIVES(0, shmemx_barrier());                                                                          \
-        if (me == 0)                                                                                         \
-            printf("ok - %s\n", #function);                                                                  \
+#define CASE(function)                                                                                                 \
+    do {                                                                                                               \
+        GIVES(0, shmemx_barrier());                                                                                    \
+        function();                                                                                                    \
+        GIVES(0, shmemx_barrier());                                                                                    \
+        if (me == 0)                                                                                                   \
+            printf("ok - %s\n", #function);                                                                            \
     } while (0)
 
 /* Leaves a case out, with the reason; the same on every PE. */
-#define SKIP_CASE(name, ...)                                                                                 \
-    do {                                                                                                     \
-        if (me == 0) {                                                                                       \
-            printf("# skip: " __VA_ARGS__);                                                                  \
-            printf("\nok - %s # SKIP\n", name);                                                              \
-        }                                                                                                    \
+#define SKIP_CASE(name, ...)                                                                                           \
+    do {                                                                                                               \
+        if (me == 0) {                                                                                                 \
+            printf("# skip: " __VA_ARGS__);                                                                            \
+            printf("\nok - %s # SKIP\n", name);                                                                        \
+        }                                                                                                              \
     } while (0)
 
 MULTI_UNUSED static void multi_begin(void)
@@ -113,7 +113,8 @@ MULTI_UNUSED static int multi_end(void)
     return 0;
 }
 
-/* --- random numbers ------------------------------------------------------------------------------------------------ */
+/* --- random numbers ------------------------------------------------------------------------------------------------
+ */
 
 /* A stream that is the same for the same seed: xorshift64*. */
 MULTI_UNUSED static uint64_t next_random(uint64_t *state)

@@ -4,11 +4,11 @@
 #define TESTS_LIB_SKIP_H
 
 /* Skips the test, with the reason where the count of results looks for it. */
-#define skip_because(...)                                                                                    \
-    do {                                                                                                     \
-        print_message("# skip: " __VA_ARGS__);                                                               \
-        print_message("\n");                                                                                 \
-        skip();                                                                                              \
+#define skip_because(...)                                                                                              \
+    do {                                                                                                               \
+        print_message("# skip: " __VA_ARGS__);                                                                         \
+        print_message("\n");                                                                                           \
+        skip();                                                                                                        \
     } while (0)
 
 #endif

@@ -43,31 +43,32 @@ static inline int leaks_teardown(void **state)
 #define clean_test(f) cmocka_unit_test_setup_teardown(f, leaks_setup, leaks_teardown)
 
 /* A call that has to succeed. */
-#define ok(call)                                                                                             \
-    do {                                                                                                     \
-        int ok_rc = (call);                                                                                  \
-        if (ok_rc < 0)                                                                                       \
-            fail_msg("%s: %d (%s)", #call, ok_rc, shmemi_last_error());                                      \
+#define ok(call)                                                                                                       \
+    do {                                                                                                               \
+        int ok_rc = (call);                                                                                            \
+        if (ok_rc < 0)                                                                                                 \
+            fail_msg("%s: %d (%s)", #call, ok_rc, shmemi_last_error());                                                \
     } while (0)
 
 /* A call that has to fail with this code and a text with these words. */
-#define refuses(code, words, call)                                                                           \
-    do {                                                                                                     \
-        int refused_rc = (call);                                                                             \
-        if (refused_rc != -(code))                                                                           \
-            fail_msg("%s: %d instead of %d (%s)", #call, refused_rc, -(code), shmemi_last_error());          \
-        if (!strstr(shmemi_last_error(), words))                                                             \
-            fail_msg("%s: the text '%s' does not say '%s'", #call, shmemi_last_error(), words);              \
+#define refuses(code, words, call)                                                                                     \
+    do {                                                                                                               \
+        int refused_rc = (call);                                                                                       \
+        if (refused_rc != -(code))                                                                                     \
+            fail_msg("%s: %d instead of %d (%s)", #call, refused_rc, -(code), shmemi_last_error());                    \
+        if (!strstr(shmemi_last_error(), words))                                                                       \
+            fail_msg("%s: the text '%s' does not say '%s'", #call, shmemi_last_error(), words);                        \
     } while (0)
 
-/* In a forked child, where cmocka cannot fail: ends it with the line as exit status and the reason on standard error. */
-#define child_check(condition)                                                                               \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: in a child: '%s' does not hold (%s)\n", __FILE__, __LINE__, #condition,  \
-                    shmemi_last_error());                                                                    \
-            _exit(1);                                                                                        \
-        }                                                                                                    \
+/* In a forked child, where cmocka cannot fail: ends it with the line as exit status and the reason on standard error.
+ */
+#define child_check(condition)                                                                                         \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: in a child: '%s' does not hold (%s)\n", __FILE__, __LINE__, #condition,            \
+                    shmemi_last_error());                                                                              \
+            _exit(1);                                                                                                  \
+        }                                                                                                              \
     } while (0)
 
 /* The child's end; fails unless it is exit status 0. */

@@ -4,7 +4,8 @@
 
 #include <sys/mman.h>
 
-static const size_t sizes[] = {0, 1, 7, 64, 100, 1000, 65536, 65537, 262144 / 8 - 1, 262144 / 8, 262144 / 8 + 1, 200000, 1 << 20};
+static const size_t sizes[] = {
+    0, 1, 7, 64, 100, 1000, 65536, 65537, 262144 / 8 - 1, 262144 / 8, 262144 / 8 + 1, 200000, 1 << 20};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static void sums(void)
@@ -49,17 +50,31 @@ static void types_and_operations(void)
             int32_t z = pe - 2;
             double w = pe - 0.5;
             switch (op) {
-            case SHMEMX_SUM: a = (int8_t)(a + x), b = (uint16_t)(b + y), c += z, d += w; break;
-            case SHMEMX_PROD: a = (int8_t)(a * x), b = (uint16_t)((unsigned)b * y), c *= z, d *= w; break;
-            case SHMEMX_MIN: a = a < x ? a : x, b = b < y ? b : y, c = c < z ? c : z, d = d < w ? d : w; break;
-            case SHMEMX_MAX: a = a > x ? a : x, b = b > y ? b : y, c = c > z ? c : z, d = d > w ? d : w; break;
-            case SHMEMX_AND: a &= x, b &= y, c &= z; break;
-            case SHMEMX_OR: a |= x, b |= y, c |= z; break;
-            default: a ^= x, b ^= y, c ^= z; break;
+            case SHMEMX_SUM:
+                a = (int8_t)(a + x), b = (uint16_t)(b + y), c += z, d += w;
+                break;
+            case SHMEMX_PROD:
+                a = (int8_t)(a * x), b = (uint16_t)((unsigned)b * y), c *= z, d *= w;
+                break;
+            case SHMEMX_MIN:
+                a = a < x ? a : x, b = b < y ? b : y, c = c < z ? c : z, d = d < w ? d : w;
+                break;
+            case SHMEMX_MAX:
+                a = a > x ? a : x, b = b > y ? b : y, c = c > z ? c : z, d = d > w ? d : w;
+                break;
+            case SHMEMX_AND:
+                a &= x, b &= y, c &= z;
+                break;
+            case SHMEMX_OR:
+                a |= x, b |= y, c |= z;
+                break;
+            default:
+                a ^= x, b ^= y, c ^= z;
+                break;
             }
         }
-        CHECK(i8[0] == a && u16[0] == b && i32[0] == c && (op > SHMEMX_MAX || f64[0] == d), "operation %d: %d %d %d %g", op, i8[0],
-              u16[0], i32[0], f64[0]);
+        CHECK(i8[0] == a && u16[0] == b && i32[0] == c && (op > SHMEMX_MAX || f64[0] == d), "operation %d: %d %d %d %g",
+              op, i8[0], u16[0], i32[0], f64[0]);
     }
     GIVES(-EINVAL, shmemx_all_reduce(&me, 1, SHMEMX_BYTES, SHMEMX_SUM));
     GIVES(-EINVAL, shmemx_all_reduce(&me, 1, SHMEMX_INT32, (shmemx_op_t)99));
@@ -94,7 +109,8 @@ static void halves(void)
     uint16_t h[4] = {0x3c00, 0x6800, 0x7c00, 0x0001}, b[1] = {0x3f80}; /* 1, 2048, infinite, the smallest; 1 */
     GIVES(0, shmemx_all_reduce(h, 4, SHMEMX_FLOAT16, SHMEMX_SUM));
     GIVES(0, shmemx_all_reduce(b, 1, SHMEMX_BFLOAT16, SHMEMX_SUM));
-    static const uint16_t ones[] = {0, 0x3c00, 0x4000, 0, 0x4400, 0, 0, 0, 0x4800}, bones[] = {0, 0x3f80, 0x4000, 0, 0x4080, 0, 0, 0, 0x4100};
+    static const uint16_t ones[] = {0, 0x3c00, 0x4000, 0, 0x4400, 0, 0, 0, 0x4800},
+                          bones[] = {0, 0x3f80, 0x4000, 0, 0x4080, 0, 0, 0, 0x4100};
     if (n <= 8 && ones[n]) {
         GIVES(ones[n], h[0]);
         GIVES(bones[n], b[0]);
@@ -137,7 +153,8 @@ static void gathered(void)
         GIVES(0, shmemx_all_gather(dest, source, bytes));
         for (int pe = 0; pe < n; pe++)
             for (size_t i = 0; i < bytes; i++)
-                CHECK(dest[bytes * (size_t)pe + i] == (unsigned char)(i * 3 + (size_t)pe * 41), "byte %zu of %zu of PE %d", i, bytes, pe);
+                CHECK(dest[bytes * (size_t)pe + i] == (unsigned char)(i * 3 + (size_t)pe * 41),
+                      "byte %zu of %zu of PE %d", i, bytes, pe);
         GIVES(0xee, dest[bytes * (size_t)n]);
         free(dest);
         free(source);

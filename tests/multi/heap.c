@@ -29,7 +29,7 @@ static void pass_round(unsigned char *block, size_t bytes)
     memset(source, 17 + me, bytes);
     shmem_putmem(block, source, bytes, (me + 1) % n);
     shmem_barrier_all();
-    for (size_t i = 0; i < bytes; i += bytes > 4096 ? 997 : 1)
+    for (size_t i = 0; i<bytes; i += bytes> 4096 ? 997 : 1)
         CHECK(block[i] == 17 + (me + n - 1) % n, "byte %zu of %zu is %d", i, bytes, block[i]);
     CHECK(block[bytes - 1] == 17 + (me + n - 1) % n);
     free(source);
@@ -122,7 +122,8 @@ static void exhaustion(void)
         count++;
     CHECK(count == 12, "%d blocks of 5 MiB in a heap of 64 MiB", count);
     shmemx_heap_info_t full = heap_now();
-    CHECK(full.total == HEAP && full.largest_free < 5 << 20 && full.in_use >= 60 << 20 && full.high_water >= full.in_use);
+    CHECK(full.total == HEAP && full.largest_free < 5 << 20 && full.in_use >= 60 << 20 &&
+          full.high_water >= full.in_use);
     for (int i = 0; i < count; i += 2)
         shmem_free(blocks[i]);
     CHECK(shmem_malloc(6 << 20) == NULL); /* only gaps of 5 MiB */
@@ -168,7 +169,9 @@ static void mismatch(void)
     size_t before = heap_now().in_use;
     int rc = shmemx_malloc(me == n - 1 ? 2000 : 1000, 0, &block);
     GIVES(-EINVAL, rc);
-    snprintf(wanted, sizeof wanted, me == n - 1 ? "PE %d asks for an allocation of 2000 bytes" : "PE %d asks for an allocation of 1000 bytes", me);
+    snprintf(wanted, sizeof wanted,
+             me == n - 1 ? "PE %d asks for an allocation of 2000 bytes" : "PE %d asks for an allocation of 1000 bytes",
+             me);
     CHECK(strstr(shmemx_last_error(), wanted), "'%s'", wanted);
     snprintf(wanted, sizeof wanted, me == n - 1 ? "but PE 0 for" : "but PE %d for", n - 1);
     CHECK(strstr(shmemx_last_error(), wanted), "'%s'", wanted);
@@ -187,7 +190,10 @@ static void mismatch(void)
 static void random_calls(void)
 {
     enum { BLOCKS = 40 };
-    struct { unsigned char *at; size_t size; } live[BLOCKS] = {{0}};
+    struct {
+        unsigned char *at;
+        size_t size;
+    } live[BLOCKS] = {{0}};
     uint64_t seed = 99;
     for (int step = 0; step < 600 / n; step++) {
         size_t i = next_random(&seed) % BLOCKS, size = 1 + next_random(&seed) % (step % 10 ? 20000 : 900000);

@@ -47,18 +47,20 @@ static void objects_of_all_sizes(void)
         size_t size = sizes[k];
         unsigned char *object = malloc(size), *work = malloc(size);
         memset(object, 100 + me, size);
-        shmemx_region_t mine = registered(object, size, NULL, SHMEMX_REMOTE_ALL), next = at(mine, right()), before = at(mine, left());
+        shmemx_region_t mine = registered(object, size, NULL, SHMEMX_REMOTE_ALL), next = at(mine, right()),
+                        before = at(mine, left());
         shmemx_region_info_t info = info_of(next);
-        CHECK(info.owner == right() && info.size == size && info.access == SHMEMX_REMOTE_ALL && info.type == SHMEMX_BYTES);
+        CHECK(info.owner == right() && info.size == size && info.access == SHMEMX_REMOTE_ALL &&
+              info.type == SHMEMX_BYTES);
         CHECK(info.kind == SHMEMX_KIND_MOVED && info.address);
         GIVES(0, shmemx_get(work, before, 0, size));
-        for (size_t i = 0; i < size; i += size > 10000 ? 61 : 1)
+        for (size_t i = 0; i<size; i += size> 10000 ? 61 : 1)
             CHECK(work[i] == 100 + left(), "byte %zu of %zu is %d", i, size, work[i]);
         GIVES(0, shmemx_barrier());
         memset(work, 200 + me, size);
         GIVES(0, shmemx_put(next, size / 2, work, size - size / 2));
         GIVES(0, shmemx_wait_event(mine, SHMEMX_EVENT_WRITE, 20));
-        for (size_t i = 0; i < size; i += size > 10000 ? 61 : 1)
+        for (size_t i = 0; i<size; i += size> 10000 ? 61 : 1)
             CHECK(object[i] == (i < size / 2 ? 100 + me : 200 + left()), "byte %zu of %zu is %d", i, size, object[i]);
         REFUSES(EINVAL, "goes past the", shmemx_put(next, size, work, 1));
         REFUSES(EINVAL, "goes past the", shmemx_put(next, 1, work, size));
@@ -152,9 +154,11 @@ static void disagreement(void)
     attr.type = me == 0 ? SHMEMX_INT64 : SHMEMX_DOUBLE;
     GIVES(0, shmemx_register(memory, 64, &attr, &typed));
     int other = me == 0 ? 1 : 0;
-    snprintf(wanted, sizeof wanted, "has %d bytes on PE %d but %d on PE %d", me == 0 ? 64 : 128, me, me == 0 ? 128 : 64, other);
+    snprintf(wanted, sizeof wanted, "has %d bytes on PE %d but %d on PE %d", me == 0 ? 64 : 128, me, me == 0 ? 128 : 64,
+             other);
     REFUSES(EINVAL, wanted, shmemx_region_at(mine, other, 20, &theirs));
-    snprintf(wanted, sizeof wanted, "on PE %d but of type %d on PE %d", me, me == 0 ? SHMEMX_DOUBLE : SHMEMX_INT64, other);
+    snprintf(wanted, sizeof wanted, "on PE %d but of type %d on PE %d", me, me == 0 ? SHMEMX_DOUBLE : SHMEMX_INT64,
+             other);
     REFUSES(EINVAL, wanted, shmemx_region_at(typed, other, 20, &theirs));
     GIVES(0, shmemx_barrier());
     GIVES(0, shmemx_deregister(mine));
@@ -211,7 +215,8 @@ static void signals(void)
 {
     static int64_t memory[8];
     static uint64_t word[2];
-    shmemx_region_t mine = registered(memory, sizeof memory, NULL, SHMEMX_REMOTE_ALL), flag = registered(word, sizeof word, NULL, SHMEMX_REMOTE_ALL);
+    shmemx_region_t mine = registered(memory, sizeof memory, NULL, SHMEMX_REMOTE_ALL),
+                    flag = registered(word, sizeof word, NULL, SHMEMX_REMOTE_ALL);
     int64_t data[2] = {me, -me};
     GIVES(0, shmemx_put_signal(at(mine, right()), 16, data, 16, at(flag, right()), 8, 7, SHMEM_SIGNAL_ADD));
     GIVES(0, shmemx_wait_value(flag, 8, SHMEMX_UINT64, SHMEM_CMP_EQ, &(uint64_t){7}, 20));
@@ -221,12 +226,17 @@ static void signals(void)
     GIVES(0, shmemx_wait_value(flag, 0, SHMEMX_UINT64, SHMEM_CMP_GE, &(uint64_t){9}, 20));
     GIVES(left(), memory[0]);
     REFUSES(EINVAL, "sig_op is 9", shmemx_put_signal(at(mine, right()), 0, data, 16, at(flag, right()), 0, 1, 9));
-    REFUSES(EINVAL, "aligned", shmemx_put_signal(at(mine, right()), 0, data, 16, at(flag, right()), 4, 1, SHMEM_SIGNAL_SET));
-    REFUSES(EINVAL, "goes past", shmemx_put_signal(at(mine, right()), 0, data, 16, at(flag, right()), 16, 1, SHMEM_SIGNAL_SET));
-    REFUSES(EINVAL, "goes past", shmemx_put_signal(at(mine, right()), 60, data, 16, at(flag, right()), 0, 1, SHMEM_SIGNAL_SET));
+    REFUSES(EINVAL, "aligned",
+            shmemx_put_signal(at(mine, right()), 0, data, 16, at(flag, right()), 4, 1, SHMEM_SIGNAL_SET));
+    REFUSES(EINVAL, "goes past",
+            shmemx_put_signal(at(mine, right()), 0, data, 16, at(flag, right()), 16, 1, SHMEM_SIGNAL_SET));
+    REFUSES(EINVAL, "goes past",
+            shmemx_put_signal(at(mine, right()), 60, data, 16, at(flag, right()), 0, 1, SHMEM_SIGNAL_SET));
     if (n > 2)
-        REFUSES(EINVAL, "but the data goes to", shmemx_put_signal(at(mine, right()), 0, data, 16, at(flag, left()), 0, 1, SHMEM_SIGNAL_SET));
-    REFUSES(ETIMEDOUT, "did not satisfy", shmemx_wait_value(flag, 0, SHMEMX_UINT64, SHMEM_CMP_EQ, &(uint64_t){1000}, 0.03));
+        REFUSES(EINVAL, "but the data goes to",
+                shmemx_put_signal(at(mine, right()), 0, data, 16, at(flag, left()), 0, 1, SHMEM_SIGNAL_SET));
+    REFUSES(ETIMEDOUT, "did not satisfy",
+            shmemx_wait_value(flag, 0, SHMEMX_UINT64, SHMEM_CMP_EQ, &(uint64_t){1000}, 0.03));
     REFUSES(EINVAL, "cmp is 77", shmemx_wait_value(flag, 0, SHMEMX_UINT64, 77, &(uint64_t){1000}, 1));
     REFUSES(EINVAL, "value is NULL", shmemx_wait_value(flag, 0, SHMEMX_UINT64, SHMEM_CMP_EQ, NULL, 1));
     REFUSES(EINVAL, "element type is", shmemx_wait_value(flag, 0, SHMEMX_INT8, SHMEM_CMP_EQ, &(uint64_t){1}, 1));
@@ -237,7 +247,15 @@ static void signals(void)
 
 static void atomics(void)
 {
-    static struct { int64_t i64; int32_t i32; float f32; double f64; uint32_t bits; uint32_t cas; uint64_t u64; } memory;
+    static struct {
+        int64_t i64;
+        int32_t i32;
+        float f32;
+        double f64;
+        uint32_t bits;
+        uint32_t cas;
+        uint64_t u64;
+    } memory;
     enum { TIMES = 2000 };
     memset(&memory, 0, sizeof memory);
     memory.bits = 0xffff0000;
@@ -251,11 +269,13 @@ static void atomics(void)
         GIVES(0, shmemx_atomic(zero, OFFSET(i32), SHMEMX_INT32, SHMEMX_ATOMIC_ADD, &(int32_t){-2}, NULL, NULL));
         GIVES(0, shmemx_atomic(zero, OFFSET(f32), SHMEMX_FLOAT, SHMEMX_ATOMIC_ADD, &(float){0.5f}, NULL, NULL));
         GIVES(0, shmemx_atomic(zero, OFFSET(f64), SHMEMX_DOUBLE, SHMEMX_ATOMIC_ADD, &(double){0.25}, NULL, NULL));
-        GIVES(0, shmemx_atomic(zero, OFFSET(bits), SHMEMX_UINT32, SHMEMX_ATOMIC_XOR, &(uint32_t){1u << me}, NULL, NULL));
+        GIVES(0,
+              shmemx_atomic(zero, OFFSET(bits), SHMEMX_UINT32, SHMEMX_ATOMIC_XOR, &(uint32_t){1u << me}, NULL, NULL));
         uint32_t seen = 0, found;
         do { /* an increment by compare-and-swap */
             found = seen;
-            GIVES(0, shmemx_atomic(zero, OFFSET(cas), SHMEMX_UINT32, SHMEMX_ATOMIC_CAS, &(uint32_t){found + 1}, &found, &seen));
+            GIVES(0, shmemx_atomic(zero, OFFSET(cas), SHMEMX_UINT32, SHMEMX_ATOMIC_CAS, &(uint32_t){found + 1}, &found,
+                                   &seen));
         } while (seen != found);
     }
     GIVES(0, shmemx_barrier());
@@ -266,7 +286,8 @@ static void atomics(void)
     GIVES(n * TIMES, i64);
     CHECK(f64 == n * TIMES * 0.25);
     if (me == 0)
-        CHECK(memory.i32 == -2 * n * TIMES && memory.f32 == (float)(n * TIMES) * 0.5f && memory.bits == 0xffff0000 && memory.cas == (uint32_t)(n * TIMES));
+        CHECK(memory.i32 == -2 * n * TIMES && memory.f32 == (float)(n * TIMES) * 0.5f && memory.bits == 0xffff0000 &&
+              memory.cas == (uint32_t)(n * TIMES));
     GIVES(0, shmemx_barrier());
     if (me == n - 1) {
         uint64_t old = 1;
@@ -277,7 +298,8 @@ static void atomics(void)
         GIVES(0xff, old);
         GIVES(0, shmemx_atomic(zero, OFFSET(u64), SHMEMX_UINT64, SHMEMX_ATOMIC_OR, &(uint64_t){1}, NULL, &old));
         GIVES(0x3c, old);
-        GIVES(0, shmemx_atomic(zero, OFFSET(u64), SHMEMX_UINT64, SHMEMX_ATOMIC_CAS, &(uint64_t){5}, &(uint64_t){99}, &old));
+        GIVES(0, shmemx_atomic(zero, OFFSET(u64), SHMEMX_UINT64, SHMEMX_ATOMIC_CAS, &(uint64_t){5}, &(uint64_t){99},
+                               &old));
         GIVES(0x3d, old); /* not what was expected: unchanged */
         GIVES(0, shmemx_atomic(zero, OFFSET(u64), SHMEMX_UINT64, SHMEMX_ATOMIC_FETCH, NULL, NULL, &old));
         GIVES(0x3d, old);
@@ -292,7 +314,8 @@ static void atomics(void)
     REFUSES(EINVAL, "operand is NULL", shmemx_atomic(zero, 0, SHMEMX_INT64, SHMEMX_ATOMIC_ADD, NULL, NULL, NULL));
     REFUSES(EINVAL, "expected is NULL", shmemx_atomic(zero, 0, SHMEMX_INT64, SHMEMX_ATOMIC_CAS, &v, NULL, NULL));
     REFUSES(EINVAL, "operation is 55", shmemx_atomic(zero, 0, SHMEMX_INT64, (shmemx_atomic_t)55, &v, NULL, NULL));
-    REFUSES(EINVAL, "work on integers", shmemx_atomic(zero, OFFSET(f64), SHMEMX_DOUBLE, SHMEMX_ATOMIC_OR, &v, NULL, NULL));
+    REFUSES(EINVAL, "work on integers",
+            shmemx_atomic(zero, OFFSET(f64), SHMEMX_DOUBLE, SHMEMX_ATOMIC_OR, &v, NULL, NULL));
     GIVES(0, shmemx_barrier());
     GIVES(0, shmemx_deregister(mine));
 }
@@ -314,12 +337,14 @@ static void rights(void)
         theirs = at(local, right());
         REFUSES(EACCES, "does not allow others to read", shmemx_get(&v, theirs, 0, 8));
         REFUSES(EACCES, "does not allow others to write", shmemx_put(theirs, 0, &v, 8));
-        REFUSES(EACCES, "does not allow others to change", shmemx_atomic(theirs, 0, SHMEMX_INT64, SHMEMX_ATOMIC_ADD, &v, NULL, NULL));
+        REFUSES(EACCES, "does not allow others to change",
+                shmemx_atomic(theirs, 0, SHMEMX_INT64, SHMEMX_ATOMIC_ADD, &v, NULL, NULL));
         theirs = at(readable, right());
         GIVES(0, shmemx_get(&v, theirs, 0, 8));
         GIVES(5 + right(), v);
         REFUSES(EACCES, "does not allow others to write", shmemx_put(theirs, 0, &v, 8));
-        REFUSES(EACCES, "does not allow others to change", shmemx_atomic(theirs, 0, SHMEMX_INT64, SHMEMX_ATOMIC_ADD, &v, NULL, NULL));
+        REFUSES(EACCES, "does not allow others to change",
+                shmemx_atomic(theirs, 0, SHMEMX_INT64, SHMEMX_ATOMIC_ADD, &v, NULL, NULL));
         GIVES(0, shmemx_atomic(theirs, 0, SHMEMX_INT64, SHMEMX_ATOMIC_FETCH, NULL, NULL, &v));
         const volatile int64_t *view = info_of(theirs).address;
         GIVES(5 + right(), view[0]);
@@ -332,7 +357,8 @@ static void rights(void)
         int status;
         waitpid(pid, &status, 0);
 #if !defined(__SANITIZE_ADDRESS__)
-        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "writing a read-only view: status %#x", (unsigned)status);
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "writing a read-only view: status %#x",
+              (unsigned)status);
 #endif
         GIVES(5 + right(), view[0]);
         theirs = at(writable, right());
@@ -369,7 +395,8 @@ static void not_moved(void)
         GIVES(0, shmemx_put(theirs, 8, &(int64_t){60 + me}, 8));
         GIVES(0, shmemx_wait_event(mine, SHMEMX_EVENT_WRITE, 20));
         GIVES(60 + left(), memory[1]);
-        REFUSES(ENOTSUP, "registered without moving", shmemx_atomic(theirs, 0, SHMEMX_INT64, SHMEMX_ATOMIC_ADD, &v, NULL, NULL));
+        REFUSES(ENOTSUP, "registered without moving",
+                shmemx_atomic(theirs, 0, SHMEMX_INT64, SHMEMX_ATOMIC_ADD, &v, NULL, NULL));
         REFUSES(EINVAL, "goes past", shmemx_put(theirs, 8000, &v, 1));
     }
     GIVES(0, shmemx_barrier());
@@ -480,7 +507,7 @@ static void not_possible(void)
     REFUSES(EINVAL, "no region handle", shmemx_put(region, 0, "x", 1));
     REFUSES(EINVAL, "no region handle", shmemx_put(NULL, 0, "x", 1));
     REFUSES(EINVAL, "no region handle", shmemx_get(memory, (shmemx_region_t)12345678, 0, 1)); /* NOLINT */
-    REFUSES(EINVAL, "no region handle", shmemx_wait_event((shmemx_region_t)-1, 1, 0)); /* NOLINT */
+    REFUSES(EINVAL, "no region handle", shmemx_wait_event((shmemx_region_t)-1, 1, 0));        /* NOLINT */
     GIVES(0, shmemx_register(memory, 8, NULL, &region));
     REFUSES(EINVAL, "source is NULL", shmemx_put(region, 0, NULL, 1));
     REFUSES(EINVAL, "dest is NULL", shmemx_get(NULL, region, 0, 1));

@@ -19,12 +19,12 @@ static const char constant[] = "cannot be changed";
 
 static int me, n;
 
-#define CHECK(condition)                                                                                     \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "PE %d: line %d: '%s' does not hold\n", me, __LINE__, #condition);               \
-            _exit(1);                                                                                        \
-        }                                                                                                    \
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "PE %d: line %d: '%s' does not hold\n", me, __LINE__, #condition);                         \
+            _exit(1);                                                                                                  \
+        }                                                                                                              \
     } while (0)
 
 static void *in_a_thread(void *unused)
@@ -37,7 +37,8 @@ static void *in_a_thread(void *unused)
 int main(int argc, char **argv)
 {
     /* All was moved before main, and looks as the compiler made it. */
-    CHECK(initialized[0] == 1 && initialized[3] == 4 && global == 7 && odd[0] == 'x' && !strcmp(pointer, "still the same"));
+    CHECK(initialized[0] == 1 && initialized[3] == 4 && global == 7 && odd[0] == 'x' &&
+          !strcmp(pointer, "still the same"));
     CHECK(zeroed[0] == 0 && large[99999] == 0);
     shmem_init();
     me = shmem_my_pe();

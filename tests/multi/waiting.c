@@ -25,8 +25,8 @@ static void many_to_one(void)
     for (int k = 0; k < TIMES * (n - 1); k++) {
         GIVES(0, shmemx_wait_event(mine, k % 3 ? SHMEMX_EVENT_WRITE : SHMEMX_EVENT_ANY, 20));
         CHECK(memory[0] > 0 && memory[0] < n);
-        CHECK(memory[1] == next[memory[0]], "put %lld of PE %lld came where %lld was due", (long long)memory[1], (long long)memory[0],
-              (long long)next[memory[0]]);
+        CHECK(memory[1] == next[memory[0]], "put %lld of PE %lld came where %lld was due", (long long)memory[1],
+              (long long)memory[0], (long long)next[memory[0]]);
         next[memory[0]]++;
     }
 }
@@ -87,13 +87,15 @@ static void too_large(void)
     static int64_t much[200];
     GIVES(0, shmemx_barrier());
     if (me == 1) {
-        REFUSES(EMSGSIZE, "ends at byte 1600, but the region that PE 0 waits in has 1024", shmemx_put_to_waiting(0, 0, much, sizeof much, 20));
+        REFUSES(EMSGSIZE, "ends at byte 1600, but the region that PE 0 waits in has 1024",
+                shmemx_put_to_waiting(0, 0, much, sizeof much, 20));
         REFUSES(EMSGSIZE, "", shmemx_put_to_waiting(0, 1020, much, 8, 20));
         REFUSES(EMSGSIZE, "", shmemx_put_to_waiting(0, SIZE_MAX, much, 8, 20)); /* the sum wraps */
         GIVES(0, shmemx_put_to_waiting(0, 1016, &(int64_t){88}, 8, 20));
     } else if (me == 0) {
         memory[0] = 55;
-        REFUSES(EMSGSIZE, "a put ends at byte 1600 of the waiting region, but it has 1024", shmemx_wait_event(mine, SHMEMX_EVENT_WRITE, 20));
+        REFUSES(EMSGSIZE, "a put ends at byte 1600 of the waiting region, but it has 1024",
+                shmemx_wait_event(mine, SHMEMX_EVENT_WRITE, 20));
         REFUSES(EMSGSIZE, "a put ends at byte 1028", shmemx_wait_event(mine, SHMEMX_EVENT_WRITE, 20));
         REFUSES(EMSGSIZE, "", shmemx_wait_event(mine, SHMEMX_EVENT_ANY, 20));
         GIVES(0, shmemx_wait_event(mine, SHMEMX_EVENT_WRITE, 20));

@@ -32,7 +32,8 @@ static void report_pair(const char *name, double *limit, double *ours)
     report(key, median(ours));
 }
 
-/* --- one word ------------------------------------------------------------------------------------------------------- */
+/* --- one word -------------------------------------------------------------------------------------------------------
+ */
 
 static void words(void)
 {
@@ -88,7 +89,8 @@ static void words(void)
     shmem_barrier_all();
 }
 
-/* --- one way -------------------------------------------------------------------------------------------------------- */
+/* --- one way --------------------------------------------------------------------------------------------------------
+ */
 
 /* Two processes, each with its own flag on its own line, by plain stores and loads. */
 static double raw_way(volatile uint64_t *mine, volatile uint64_t *theirs, uint64_t *turn)
@@ -99,7 +101,8 @@ static double raw_way(volatile uint64_t *mine, volatile uint64_t *theirs, uint64
         ++*turn;
         if (me == 0)
             *theirs = *turn;
-        while (*mine < *turn) {}
+        while (*mine < *turn) {
+        }
         if (me == 1)
             *theirs = *turn;
     }
@@ -137,7 +140,8 @@ static void oneway(void)
     shmem_barrier_all();
 }
 
-/* --- handing over a buffer --------------------------------------------------------------------------------------------- */
+/* --- handing over a buffer
+ * --------------------------------------------------------------------------------------------- */
 
 /* PE 0 hands over a buffer that lies in its symmetric memory: PE 1 reads in place. What is timed is the hand-over and a
    look at the first and the last word, there and back. */
@@ -179,7 +183,8 @@ static void handing(void)
     shmem_barrier_all();
 }
 
-/* --- many bytes --------------------------------------------------------------------------------------------------------- */
+/* --- many bytes
+ * --------------------------------------------------------------------------------------------------------- */
 
 static void copy_rep(void *to, const void *from, size_t bytes)
 {
@@ -246,8 +251,10 @@ static void our_get(void *to, const void *from, size_t bytes)
 
 static void bulk(void)
 {
-    static const struct { const char *name; size_t bytes; } sizes[] = {
-        {"64K", 64 << 10}, {"1M", 1 << 20}, {"16M", 16 << 20}, {"256M", 256 << 20}};
+    static const struct {
+        const char *name;
+        size_t bytes;
+    } sizes[] = {{"64K", 64 << 10}, {"1M", 1 << 20}, {"16M", 16 << 20}, {"256M", 256 << 20}};
     double raw_put[ROUNDS], put[ROUNDS], raw_get[ROUNDS], get[ROUNDS];
     char key[32];
     remote = shmem_malloc(largest());
@@ -276,7 +283,8 @@ static void bulk(void)
     shmem_barrier_all();
 }
 
-/* --- barrier beside the switches it needs ------------------------------------------------------------------------------- */
+/* --- barrier beside the switches it needs
+ * ------------------------------------------------------------------------------- */
 
 /* One switch between two processes on one core, by yielding. */
 static double switch_time(void)
@@ -299,7 +307,8 @@ static double switch_time(void)
         value = (seconds() - t) / COUNT / 2;
         _exit(child == 0 && write(result[1], &value, sizeof value) != sizeof value);
     }
-    while (wait(NULL) > 0) {}
+    while (wait(NULL) > 0) {
+    }
     if (read(result[0], &value, sizeof value) != sizeof value)
         exit(3);
     close(result[0]);
@@ -328,8 +337,10 @@ static void barrier(void)
 
 int main(int argc, char **argv)
 {
-    static const struct { const char *name; void (*run)(void); } all[] = {
-        {"words", words}, {"oneway", oneway}, {"handing", handing}, {"bulk", bulk}, {"barrier", barrier}};
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } all[] = {{"words", words}, {"oneway", oneway}, {"handing", handing}, {"bulk", bulk}, {"barrier", barrier}};
     shmem_init();
     me = shmem_my_pe();
     n = shmem_n_pes();

@@ -117,8 +117,11 @@ static void sum(float *dest, float *source, size_t count)
 
 static void reduce(void)
 {
-    static const struct { const char *key; size_t bytes; int count; } sizes[] = {
-        {"reduce_4", 4, 2000}, {"reduce_1M", 1 << 20, 20}, {"reduce_64M", 64 << 20, 1}};
+    static const struct {
+        const char *key;
+        size_t bytes;
+        int count;
+    } sizes[] = {{"reduce_4", 4, 2000}, {"reduce_1M", 1 << 20, 20}, {"reduce_64M", 64 << 20, 1}};
     float *source = shmem_malloc(64 << 20), *dest = shmem_malloc(64 << 20);
     double time[ROUNDS];
     memset(source, 0, 64 << 20);
@@ -141,8 +144,10 @@ static void reduce(void)
 /* Time of one put and one get of a size. */
 static void bulk(void)
 {
-    static const struct { const char *name; size_t bytes; } sizes[] = {
-        {"64K", 64 << 10}, {"1M", 1 << 20}, {"16M", 16 << 20}, {"256M", 256 << 20}};
+    static const struct {
+        const char *name;
+        size_t bytes;
+    } sizes[] = {{"64K", 64 << 10}, {"1M", 1 << 20}, {"16M", 16 << 20}, {"256M", 256 << 20}};
     char *remote = shmem_malloc(largest()), *local = malloc(largest()), key[32];
     double put[ROUNDS], get[ROUNDS];
     if (!remote || !local)
@@ -175,8 +180,10 @@ static void bulk(void)
 
 int main(int argc, char **argv)
 {
-    static const struct { const char *name; void (*run)(void); } all[] = {
-        {"small", small}, {"oneway", oneway}, {"barrier", barrier}, {"reduce", reduce}, {"bulk", bulk}};
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } all[] = {{"small", small}, {"oneway", oneway}, {"barrier", barrier}, {"reduce", reduce}, {"bulk", bulk}};
     shmem_init();
     me = shmem_my_pe();
     n = shmem_n_pes();

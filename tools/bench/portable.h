@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { ROUNDS = 9 }; /* each figure is the median of so many rounds; what is compared is measured in turn, round by round */
+enum {
+    ROUNDS = 9
+}; /* each figure is the median of so many rounds; what is compared is measured in turn, round by round */
 
 static inline double seconds(void)
 {

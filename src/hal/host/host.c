@@ -70,7 +70,8 @@ static int host_reserve(int handle, size_t offset, size_t bytes)
             step = bytes - done;
         int rc = 0;
         if (bytes - done > left)
-            rc = shmemi_fail(-ENOMEM, "%zu bytes of memory are needed, but %s leaves %zu free (of %zu; %zu are kept in reserve)",
+            rc = shmemi_fail(-ENOMEM,
+                             "%zu bytes of memory are needed, but %s leaves %zu free (of %zu; %zu are kept in reserve)",
                              bytes - done, room.limit, left, room.total, kept);
         else if (fallocate(handle, 0, (off_t)(offset + done), (off_t)step) < 0)
             rc = shmemi_fail_errno("fallocate of %zu bytes", step);

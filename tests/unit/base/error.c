@@ -91,8 +91,8 @@ static void names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        clean_test(text_and_code), clean_test(system_call), clean_test(nesting), clean_test(truncation), clean_test(one_a_thread),
-        clean_test(names),
+        clean_test(text_and_code), clean_test(system_call),  clean_test(nesting),
+        clean_test(truncation),    clean_test(one_a_thread), clean_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,7 +113,10 @@ static void signals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        clean_test(another_value), clean_test(deadlines), clean_test(wakes), clean_test(signals),
+        clean_test(another_value),
+        clean_test(deadlines),
+        clean_test(wakes),
+        clean_test(signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,10 +8,14 @@
 
 static void sizes(void **state)
 {
-    static const struct { const char *text; size_t size; } good[] = {
-        {"0", 0}, {"1", 1}, {"512", 512}, {"3.1M", 3250586}, {".5m", 524288}, {".5g", 536870912}, {"1k", 1024}, {"1K", 1024},
-        {"2G", (size_t)2 << 30}, {"1t", (size_t)1 << 40}, {"0.1", 1}, {"1e3", 1000}, {"1MB", 1048576}, {"64kib", 65536},
-        {"1.", 1}, {"007", 7},
+    static const struct {
+        const char *text;
+        size_t size;
+    } good[] = {
+        {"0", 0},           {"1", 1},      {"512", 512},     {"3.1M", 3250586},       {".5m", 524288},
+        {".5g", 536870912}, {"1k", 1024},  {"1K", 1024},     {"2G", (size_t)2 << 30}, {"1t", (size_t)1 << 40},
+        {"0.1", 1},         {"1e3", 1000}, {"1MB", 1048576}, {"64kib", 65536},        {"1.", 1},
+        {"007", 7},
     };
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -25,10 +29,25 @@ static void sizes(void **state)
 static void bad_sizes(void **state)
 {
     static const char *const bad[][2] = {
-        {"-1", "no size"}, {"", "no size"}, {"0x10", "no size"}, {"0X10", "no size"}, {"12q", "'q' is none of the suffixes"},
-        {"12 M", "' ' is none"}, {"1e400", "more than an address space"}, {"4611686018427387904", "more than an address space"},
-        {"4194304t", "more than an address space"}, {"nan", "no size"}, {"inf", "no size"}, {"+5", "no size"}, {" 5", "no size"},
-        {".", "no size"}, {".k", "no size"}, {"M", "no size"}, {"00x10", "'x' is none"}, {"1e", "'e' is none"}, {"5\n", "none of"},
+        {"-1", "no size"},
+        {"", "no size"},
+        {"0x10", "no size"},
+        {"0X10", "no size"},
+        {"12q", "'q' is none of the suffixes"},
+        {"12 M", "' ' is none"},
+        {"1e400", "more than an address space"},
+        {"4611686018427387904", "more than an address space"},
+        {"4194304t", "more than an address space"},
+        {"nan", "no size"},
+        {"inf", "no size"},
+        {"+5", "no size"},
+        {" 5", "no size"},
+        {".", "no size"},
+        {".k", "no size"},
+        {"M", "no size"},
+        {"00x10", "'x' is none"},
+        {"1e", "'e' is none"},
+        {"5\n", "none of"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -46,7 +65,8 @@ static void integers(void **state)
     (void)state;
     ok(shmemi_parse_int("N", "-5", -5, 5, &value));
     assert_int_equal(value, -5);
-    static const char *const bad[] = {"", "x", "5x", "5 ", "6", "-6", "0x3", "1.0", "99999999999999999999", "-99999999999999999999"};
+    static const char *const bad[] = {
+        "", "x", "5x", "5 ", "6", "-6", "0x3", "1.0", "99999999999999999999", "-99999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refuses(EINVAL, "must be an integer from -5 to 5", shmemi_parse_int("N", bad[i], -5, 5, &value));
     assert_int_equal(value, -5);

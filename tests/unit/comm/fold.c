@@ -13,7 +13,8 @@ enum { SOURCES = 5 };
 typedef float _Complex complexf;
 typedef double _Complex complexd;
 
-static _Alignas(64) unsigned char data[SOURCES][SHMEMI_FOLD_BYTES], out[SHMEMI_FOLD_BYTES + 64], expected[SHMEMI_FOLD_BYTES];
+static _Alignas(64) unsigned char data[SOURCES][SHMEMI_FOLD_BYTES], out[SHMEMI_FOLD_BYTES + 64],
+    expected[SHMEMI_FOLD_BYTES];
 
 static const void *const *sources(void)
 {
@@ -55,36 +56,36 @@ static void fold_and_compare(enum shmemi_type type, enum shmemi_reduce_op op, si
 }
 
 /* The naive loop: element by element, in order of the sources. */
-#define NAIVE(T, expression)                                                                                 \
-    for (size_t i = 0; i < n; i++) {                                                                         \
-        T a, b;                                                                                              \
-        memcpy(&a, data[0] + i * sizeof a, sizeof a);                                                        \
-        for (int s = 1; s < SOURCES; s++) {                                                                  \
-            memcpy(&b, data[s] + i * sizeof b, sizeof b);                                                    \
-            a = (T)(expression);                                                                             \
-        }                                                                                                    \
-        memcpy(expected + i * sizeof a, &a, sizeof a);                                                       \
+#define NAIVE(T, expression)                                                                                           \
+    for (size_t i = 0; i < n; i++) {                                                                                   \
+        T a, b;                                                                                                        \
+        memcpy(&a, data[0] + i * sizeof a, sizeof a);                                                                  \
+        for (int s = 1; s < SOURCES; s++) {                                                                            \
+            memcpy(&b, data[s] + i * sizeof b, sizeof b);                                                              \
+            a = (T)(expression);                                                                                       \
+        }                                                                                                              \
+        memcpy(expected + i * sizeof a, &a, sizeof a);                                                                 \
     }
 
-#define ONE(type, op, T, expression)                                                                         \
-    do {                                                                                                     \
-        assert_true(shmemi_foldable(type, op));                                                              \
-        NAIVE(T, expression)                                                                                 \
-        fold_and_compare(type, op, n);                                                                       \
+#define ONE(type, op, T, expression)                                                                                   \
+    do {                                                                                                               \
+        assert_true(shmemi_foldable(type, op));                                                                        \
+        NAIVE(T, expression)                                                                                           \
+        fold_and_compare(type, op, n);                                                                                 \
     } while (0)
 
 /* W: unsigned and wide; the result is cut to T, as two's complement. */
-#define INTEGER(NAME, T, W)                                                                                  \
-    do {                                                                                                     \
-        assert_int_equal(shmemi_type_size(NAME), sizeof(T));                                                 \
-        fill(sizeof(T), 97 + (uint64_t)NAME);                                                                \
-        ONE(NAME, SHMEMI_REDUCE_SUM, T, (W)a + (W)b);                                                        \
-        ONE(NAME, SHMEMI_REDUCE_PROD, T, (W)a *(W)b);                                                        \
-        ONE(NAME, SHMEMI_REDUCE_MIN, T, a < b ? a : b);                                                      \
-        ONE(NAME, SHMEMI_REDUCE_MAX, T, a > b ? a : b);                                                      \
-        ONE(NAME, SHMEMI_REDUCE_AND, T, a &b);                                                               \
-        ONE(NAME, SHMEMI_REDUCE_OR, T, a | b);                                                               \
-        ONE(NAME, SHMEMI_REDUCE_XOR, T, a ^ b);                                                              \
+#define INTEGER(NAME, T, W)                                                                                            \
+    do {                                                                                                               \
+        assert_int_equal(shmemi_type_size(NAME), sizeof(T));                                                           \
+        fill(sizeof(T), 97 + (uint64_t)NAME);                                                                          \
+        ONE(NAME, SHMEMI_REDUCE_SUM, T, (W)a + (W)b);                                                                  \
+        ONE(NAME, SHMEMI_REDUCE_PROD, T, (W)a *(W)b);                                                                  \
+        ONE(NAME, SHMEMI_REDUCE_MIN, T, a < b ? a : b);                                                                \
+        ONE(NAME, SHMEMI_REDUCE_MAX, T, a > b ? a : b);                                                                \
+        ONE(NAME, SHMEMI_REDUCE_AND, T, a &b);                                                                         \
+        ONE(NAME, SHMEMI_REDUCE_OR, T, a | b);                                                                         \
+        ONE(NAME, SHMEMI_REDUCE_XOR, T, a ^ b);                                                                        \
     } while (0)
 
 static void integers(void **state)
@@ -103,35 +104,35 @@ static void integers(void **state)
 }
 
 /* Ordinary numbers of many sizes. */
-#define FLOATING(NAME, T)                                                                                    \
-    do {                                                                                                     \
-        assert_int_equal(shmemi_type_size(NAME), sizeof(T));                                                 \
-        for (int s = 0; s < SOURCES; s++)                                                                    \
-            for (size_t i = 0; i < SHMEMI_FOLD_BYTES / sizeof(T); i++) {                                     \
-                T value = (T)ldexp((double)(int64_t)next_random(&seed), (int)(next_random(&seed) % 20) - 70); \
-                memcpy(data[s] + i * sizeof(T), &value, sizeof value);                                       \
-            }                                                                                                \
-        ONE_FLOATING(NAME, SHMEMI_REDUCE_SUM, T, a + b);                                                     \
-        ONE_FLOATING(NAME, SHMEMI_REDUCE_PROD, T, a *b);                                                     \
-        ONE_FLOATING(NAME, SHMEMI_REDUCE_MIN, T, a < b ? a : b);                                             \
-        ONE_FLOATING(NAME, SHMEMI_REDUCE_MAX, T, a > b ? a : b);                                             \
-        for (int op = SHMEMI_REDUCE_AND; op <= SHMEMI_REDUCE_XOR; op++)                                      \
-            assert_false(shmemi_foldable(NAME, (enum shmemi_reduce_op)op));                                  \
+#define FLOATING(NAME, T)                                                                                              \
+    do {                                                                                                               \
+        assert_int_equal(shmemi_type_size(NAME), sizeof(T));                                                           \
+        for (int s = 0; s < SOURCES; s++)                                                                              \
+            for (size_t i = 0; i < SHMEMI_FOLD_BYTES / sizeof(T); i++) {                                               \
+                T value = (T)ldexp((double)(int64_t)next_random(&seed), (int)(next_random(&seed) % 20) - 70);          \
+                memcpy(data[s] + i * sizeof(T), &value, sizeof value);                                                 \
+            }                                                                                                          \
+        ONE_FLOATING(NAME, SHMEMI_REDUCE_SUM, T, a + b);                                                               \
+        ONE_FLOATING(NAME, SHMEMI_REDUCE_PROD, T, a *b);                                                               \
+        ONE_FLOATING(NAME, SHMEMI_REDUCE_MIN, T, a < b ? a : b);                                                       \
+        ONE_FLOATING(NAME, SHMEMI_REDUCE_MAX, T, a > b ? a : b);                                                       \
+        for (int op = SHMEMI_REDUCE_AND; op <= SHMEMI_REDUCE_XOR; op++)                                                \
+            assert_false(shmemi_foldable(NAME, (enum shmemi_reduce_op)op));                                            \
     } while (0)
 
 /* By value: a long double has bytes that mean nothing. */
-#define ONE_FLOATING(type, op, T, expression)                                                                \
-    do {                                                                                                     \
-        assert_true(shmemi_foldable(type, op));                                                              \
-        NAIVE(T, expression)                                                                                 \
-        shmemi_fold(type, op, out, sources(), SOURCES, n);                                                   \
-        for (size_t i = 0; i < n; i++) {                                                                     \
-            T x, y;                                                                                          \
-            memcpy(&x, out + i * sizeof x, sizeof x);                                                        \
-            memcpy(&y, expected + i * sizeof y, sizeof y);                                                   \
-            if (x != y)                                                                                      \
-                fail_msg("type %d, operation %d, element %zu of %zu", (int)type, (int)op, i, n);             \
-        }                                                                                                    \
+#define ONE_FLOATING(type, op, T, expression)                                                                          \
+    do {                                                                                                               \
+        assert_true(shmemi_foldable(type, op));                                                                        \
+        NAIVE(T, expression)                                                                                           \
+        shmemi_fold(type, op, out, sources(), SOURCES, n);                                                             \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            T x, y;                                                                                                    \
+            memcpy(&x, out + i * sizeof x, sizeof x);                                                                  \
+            memcpy(&y, expected + i * sizeof y, sizeof y);                                                             \
+            if (x != y)                                                                                                \
+                fail_msg("type %d, operation %d, element %zu of %zu", (int)type, (int)op, i, n);                       \
+        }                                                                                                              \
     } while (0)
 
 static void floating(void **state)
@@ -156,11 +157,14 @@ static void complex_numbers(void **state)
         f_list[s] = f[s];
         d_list[s] = d[s];
         for (int i = 0; i < n; i++) {
-            d[s][i] = (double)(s - i) + (double)(2 * s + i - 5) * (complexd)I; /* small whole numbers: exact whatever the order of the steps */
+            d[s][i] =
+                (double)(s - i) +
+                (double)(2 * s + i - 5) * (complexd)I; /* small whole numbers: exact whatever the order of the steps */
             f[s][i] = (complexf)d[s][i];
             d_sum[i] = s ? d_sum[i] + d[s][i] : d[s][i];
             double re = s ? creal(d_product[i]) : 1, im = s ? cimag(d_product[i]) : 0;
-            d_product[i] = (re * creal(d[s][i]) - im * cimag(d[s][i])) + (re * cimag(d[s][i]) + im * creal(d[s][i])) * (complexd)I;
+            d_product[i] =
+                (re * creal(d[s][i]) - im * cimag(d[s][i])) + (re * cimag(d[s][i]) + im * creal(d[s][i])) * (complexd)I;
         }
     }
     assert_int_equal(shmemi_type_size(SHMEMI_TYPE_COMPLEXF), 8);
@@ -186,7 +190,8 @@ static void complex_numbers(void **state)
 static void in_order(void **state)
 {
     float parts[4] = {1e8f, -1e8f, 1, 1e-3f}, sum;
-    const void *forth[4] = {&parts[0], &parts[1], &parts[2], &parts[3]}, *back[4] = {&parts[3], &parts[2], &parts[1], &parts[0]};
+    const void *forth[4] = {&parts[0], &parts[1], &parts[2], &parts[3]},
+               *back[4] = {&parts[3], &parts[2], &parts[1], &parts[0]};
     (void)state;
     shmemi_fold(SHMEMI_TYPE_FLOAT, SHMEMI_REDUCE_SUM, &sum, forth, 4, 1);
     assert_true(sum == 1 + 1e-3f);
@@ -212,10 +217,14 @@ static void special_numbers(void **state)
     assert_true(result == 1);
 }
 
-/* --- halves --------------------------------------------------------------------------------------------------------- */
+/* --- halves ---------------------------------------------------------------------------------------------------------
+ */
 
 /* exponent bits and fraction bits of the two half types */
-struct format { enum shmemi_type type; int exponent, fraction; };
+struct format {
+    enum shmemi_type type;
+    int exponent, fraction;
+};
 static const struct format half = {SHMEMI_TYPE_FLOAT16, 5, 10}, bfloat = {SHMEMI_TYPE_BFLOAT16, 8, 7};
 
 static double value_of(struct format f, uint16_t bits)
@@ -293,8 +302,8 @@ static void pairs_of_halves(void **state)
                                                              : (float)(y > x ? y : x);
                     double wanted = nearest(f, (double)exact), got = value_of(f, result[i]);
                     if (!same(wanted, got))
-                        fail_msg("type %d, operation %d: %#x and %#x gave %#x (%g instead of %g)", (int)f.type, op, a[i], b[i],
-                                 result[i], got, wanted);
+                        fail_msg("type %d, operation %d: %#x and %#x gave %#x (%g instead of %g)", (int)f.type, op,
+                                 a[i], b[i], result[i], got, wanted);
                 }
             }
         }
@@ -346,17 +355,20 @@ static void no_such_type(void **state)
 {
     (void)state;
     assert_int_equal(shmemi_type_size(SHMEMI_TYPES), 0);
-    assert_int_equal(shmemi_type_size((enum shmemi_type)-1), 0);
+    assert_int_equal(shmemi_type_size((enum shmemi_type) - 1), 0);
     assert_false(shmemi_foldable(SHMEMI_TYPES, SHMEMI_REDUCE_SUM));
     assert_false(shmemi_foldable(SHMEMI_TYPE_INT8, SHMEMI_REDUCE_OPS));
-    assert_false(shmemi_foldable((enum shmemi_type)-1, (enum shmemi_reduce_op)-1));
+    assert_false(shmemi_foldable((enum shmemi_type) - 1, (enum shmemi_reduce_op) - 1));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        clean_test(integers), clean_test(floating), clean_test(complex_numbers), clean_test(in_order), clean_test(special_numbers),
-        clean_test(each_half), clean_test(pairs_of_halves), clean_test(halves_at_the_edges), clean_test(no_such_type),
+        clean_test(integers),        clean_test(floating),
+        clean_test(complex_numbers), clean_test(in_order),
+        clean_test(special_numbers), clean_test(each_half),
+        clean_test(pairs_of_halves), clean_test(halves_at_the_edges),
+        clean_test(no_such_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

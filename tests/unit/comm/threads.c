@@ -22,12 +22,12 @@ static void in_threads(void *(*function)(void *))
 /* cmocka's checks belong to the main thread: others count what went wrong. */
 static _Atomic int wrong;
 static _Atomic uint64_t told; /* the line of one of them */
-#define WANT(condition)                                                                                      \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            atomic_fetch_add(&wrong, 1);                                                                     \
-            atomic_store(&told, __LINE__);                                                                   \
-        }                                                                                                    \
+#define WANT(condition)                                                                                                \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            atomic_fetch_add(&wrong, 1);                                                                               \
+            atomic_store(&told, __LINE__);                                                                             \
+        }                                                                                                              \
     } while (0)
 
 static void nothing_went_wrong(void)
@@ -36,7 +36,8 @@ static void nothing_went_wrong(void)
         fail_msg("%d checks in threads failed, one in line %d", atomic_load(&wrong), (int)atomic_load(&told));
 }
 
-/* --- handles -------------------------------------------------------------------------------------------------------- */
+/* --- handles --------------------------------------------------------------------------------------------------------
+ */
 
 static _Atomic(shmemx_region_t) common;
 static _Atomic bool over;
@@ -112,7 +113,8 @@ static void deregistered_once(void **state)
     nothing_went_wrong();
 }
 
-/* --- registering ---------------------------------------------------------------------------------------------------- */
+/* --- registering ----------------------------------------------------------------------------------------------------
+ */
 
 /* Objects of all threads lie on the same pages, and are written while others are registered. */
 static char beside[THREADS][1000];
@@ -147,7 +149,8 @@ static void registering(void **state)
     nothing_went_wrong();
 }
 
-/* --- waiting -------------------------------------------------------------------------------------------------------- */
+/* --- waiting --------------------------------------------------------------------------------------------------------
+ */
 
 static int64_t turn[16]; /* registered; turn[0] counts */
 static shmemx_region_t turns;
@@ -225,7 +228,8 @@ static void a_wait_that_ends(void **state)
     nothing_went_wrong();
 }
 
-/* --- the symmetric heap --------------------------------------------------------------------------------------------- */
+/* --- the symmetric heap ---------------------------------------------------------------------------------------------
+ */
 
 static long *block;
 enum { TIMES = 3000, PART = 64 };
@@ -322,9 +326,15 @@ static int leave(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(handles_that_end),     cmocka_unit_test(deregistered_once),   cmocka_unit_test(registering),
-        cmocka_unit_test(waiting),              cmocka_unit_test(events),              cmocka_unit_test(a_wait_that_ends),
-        cmocka_unit_test(puts_in_a_job_of_one), cmocka_unit_test(a_lock_of_an_atomic), cmocka_unit_test(signals_between_threads),
+        cmocka_unit_test(handles_that_end),
+        cmocka_unit_test(deregistered_once),
+        cmocka_unit_test(registering),
+        cmocka_unit_test(waiting),
+        cmocka_unit_test(events),
+        cmocka_unit_test(a_wait_that_ends),
+        cmocka_unit_test(puts_in_a_job_of_one),
+        cmocka_unit_test(a_lock_of_an_atomic),
+        cmocka_unit_test(signals_between_threads),
     };
     return cmocka_run_group_tests(tests, join, leave);
 }

@@ -130,7 +130,8 @@ static void room(void **state)
     assert_true(strlen(room.limit) > 10);
 }
 
-/* --- in a cgroup of 64 MiB ------------------------------------------------------------------------------------------ */
+/* --- in a cgroup of 64 MiB ------------------------------------------------------------------------------------------
+ */
 
 /* In a child: takes 8 MiB and writes them, then asks for more than the cgroup has. */
 static void ask_too_much(const struct cgroup *group)
@@ -147,7 +148,8 @@ static void ask_too_much(const struct cgroup *group)
     child_check(host->map(small, 0, 8 * MIB, SHMEMI_READ_WRITE, NULL, &at) == 0);
     memset(at, 1, 8 * MIB);
     child_check(host->reserve(large, 0, 128 * MIB) == -ENOMEM);
-    child_check(strstr(shmemi_last_error(), "134217728 bytes of memory are needed") && strstr(shmemi_last_error(), group->path));
+    child_check(strstr(shmemi_last_error(), "134217728 bytes of memory are needed") &&
+                strstr(shmemi_last_error(), group->path));
     child_check(strstr(shmemi_last_error(), "(of 67108864;"));
     child_check(bytes_taken(large) == 0);
     child_check(host->reserve(large, 0, 30 * MIB) == 0); /* and what there is can still be had */
@@ -168,7 +170,8 @@ static void within_a_cgroup(void **state)
     waitpid(pid, &status, 0);
     cgroup_remove(&group);
     if (status != 0)
-        fail_msg("the process in the cgroup ended with status %#x (killed by signal %d)", (unsigned)status, WTERMSIG(status));
+        fail_msg("the process in the cgroup ended with status %#x (killed by signal %d)", (unsigned)status,
+                 WTERMSIG(status));
 }
 
 /* Several that take memory at the same time: together more than there is, but nobody is killed. */
@@ -219,8 +222,15 @@ static void race_in_a_cgroup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        clean_test(registry), clean_test(seals), clean_test(strange_handles), clean_test(reserve_map_release), clean_test(map_at),
-        clean_test(rolls_back), clean_test(room), clean_test(within_a_cgroup), clean_test(race_in_a_cgroup),
+        clean_test(registry),
+        clean_test(seals),
+        clean_test(strange_handles),
+        clean_test(reserve_map_release),
+        clean_test(map_at),
+        clean_test(rolls_back),
+        clean_test(room),
+        clean_test(within_a_cgroup),
+        clean_test(race_in_a_cgroup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The allocator of offsets, beside a naive model: no overlap, alignment, coalescing, exhaustion, the same answers for the
-// same calls.
+// The allocator of offsets, beside a naive model: no overlap, alignment, coalescing, exhaustion, the same answers for
+// the same calls.
 #include "unit.h"
 
 #include "job/blocks.h"
@@ -9,7 +9,9 @@ enum { HEAP = 1 << 20, MOST = 2000, GRAIN = 64 };
 
 /* The model: the blocks that are allocated, in no order. */
 struct model {
-    struct { size_t offset, size, bytes; } blocks[MOST];
+    struct {
+        size_t offset, size, bytes;
+    } blocks[MOST];
     size_t count, in_use, high_water;
 };
 
@@ -234,7 +236,10 @@ static void many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        clean_test(random_calls), clean_test(same_calls_same_offsets), clean_test(exhaustion), clean_test(many),
+        clean_test(random_calls),
+        clean_test(same_calls_same_offsets),
+        clean_test(exhaustion),
+        clean_test(many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,17 @@
 
 #include "job/identity.h"
 
-static const char *const variables[] = {"SHMEM_JOB",  "SHMEM_RANK",  "SHMEM_SIZE", "RANK",
-                                        "WORLD_SIZE", "LOCAL_WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR",
-                                        "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"};
+static const char *const variables[] = {"SHMEM_JOB",
+                                        "SHMEM_RANK",
+                                        "SHMEM_SIZE",
+                                        "RANK",
+                                        "WORLD_SIZE",
+                                        "LOCAL_WORLD_SIZE",
+                                        "LOCAL_RANK",
+                                        "MASTER_ADDR",
+                                        "MASTER_PORT",
+                                        "TORCHELASTIC_RUN_ID",
+                                        "TORCHELASTIC_RESTART_COUNT"};
 
 /* "A=1 B=two": these are set, and no others. */
 static void environment(const char *assignments)
@@ -44,9 +52,11 @@ static void sources(void **state)
     (void)state;
     is(found(""), 0, 1, "alone");
     is(found("SHMEM_JOB=abc SHMEM_RANK=2 SHMEM_SIZE=4"), 2, 4, "run abc");
-    is(found("SHMEM_JOB=abc SHMEM_RANK=0 SHMEM_SIZE=1024 RANK=7 WORLD_SIZE=8"), 0, 1024, "run abc"); /* the launcher wins */
+    is(found("SHMEM_JOB=abc SHMEM_RANK=0 SHMEM_SIZE=1024 RANK=7 WORLD_SIZE=8"), 0, 1024,
+       "run abc"); /* the launcher wins */
     is(found("RANK=1 WORLD_SIZE=2 MASTER_ADDR=here MASTER_PORT=29500"), 1, 2, "torch here 29500  ");
-    is(found("RANK=1 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=here MASTER_PORT=29500 TORCHELASTIC_RUN_ID=r TORCHELASTIC_RESTART_COUNT=3"),
+    is(found("RANK=1 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=here MASTER_PORT=29500 TORCHELASTIC_RUN_ID=r "
+             "TORCHELASTIC_RESTART_COUNT=3"),
        1, 2, "torch here 29500 r 3");
     is(found("RANK=0 WORLD_SIZE=1"), 0, 1, "alone"); /* nobody to be found */
     is(found("LOCAL_RANK=1 MASTER_ADDR=here SHMEM_RANK=3"), 0, 1, "alone");
@@ -54,7 +64,8 @@ static void sources(void **state)
 
 static void a_restart_is_another_job(void **state)
 {
-    const char *base = "RANK=1 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1 TORCHELASTIC_RUN_ID=r TORCHELASTIC_RESTART_COUNT=";
+    const char *base =
+        "RANK=1 WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1 TORCHELASTIC_RUN_ID=r TORCHELASTIC_RESTART_COUNT=";
     char first[300], second[300];
     (void)state;
     snprintf(first, sizeof first, "%s0", base);
@@ -65,12 +76,16 @@ static void a_restart_is_another_job(void **state)
 
 static void bad_environments(void **state)
 {
-    static const struct { const char *set, *says; int code; } bad[] = {
+    static const struct {
+        const char *set, *says;
+        int code;
+    } bad[] = {
         {"SHMEM_JOB=j", "neither SHMEM_RANK nor SHMEM_SIZE is set", EINVAL},
         {"SHMEM_JOB=j SHMEM_RANK=0", "SHMEM_RANK is set but SHMEM_SIZE is not", EINVAL},
         {"SHMEM_JOB=j SHMEM_SIZE=2", "SHMEM_SIZE is set but SHMEM_RANK is not", EINVAL},
         {"SHMEM_JOB=j SHMEM_RANK= SHMEM_SIZE=2", "SHMEM_SIZE is set but SHMEM_RANK is not", EINVAL},
-        {"SHMEM_JOB=j SHMEM_RANK=2 SHMEM_SIZE=2", "SHMEM_RANK is 2, but the job has 2 PEs (SHMEM_SIZE), so it must be from 0 to 1", EINVAL},
+        {"SHMEM_JOB=j SHMEM_RANK=2 SHMEM_SIZE=2",
+         "SHMEM_RANK is 2, but the job has 2 PEs (SHMEM_SIZE), so it must be from 0 to 1", EINVAL},
         {"SHMEM_JOB=j SHMEM_RANK=-1 SHMEM_SIZE=2", "SHMEM_RANK is '-1'", EINVAL},
         {"SHMEM_JOB=j SHMEM_RANK=one SHMEM_SIZE=2", "SHMEM_RANK is 'one'", EINVAL},
         {"SHMEM_JOB=j SHMEM_RANK=0 SHMEM_SIZE=0", "SHMEM_SIZE is '0', but must be an integer from 1 to 1024", EINVAL},
@@ -86,7 +101,8 @@ static void bad_environments(void **state)
         {"RANK=0 WORLD_SIZE=2", "MASTER_ADDR is not", EINVAL},
         {"RANK=0 WORLD_SIZE=2 MASTER_PORT=1", "MASTER_ADDR is not", EINVAL},
         {"RANK=0 WORLD_SIZE=2 MASTER_ADDR=a", "MASTER_PORT is not", EINVAL},
-        {"RANK=0 WORLD_SIZE=4 LOCAL_WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1", "WORLD_SIZE is 4 but LOCAL_WORLD_SIZE is 2", ENOTSUP},
+        {"RANK=0 WORLD_SIZE=4 LOCAL_WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1",
+         "WORLD_SIZE is 4 but LOCAL_WORLD_SIZE is 2", ENOTSUP},
         {"RANK=0 WORLD_SIZE=4 LOCAL_WORLD_SIZE=no MASTER_ADDR=a MASTER_PORT=1", "LOCAL_WORLD_SIZE is 'no'", EINVAL},
     };
     (void)state;
@@ -157,8 +173,9 @@ static void unique_ids(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        clean_test(sources), clean_test(a_restart_is_another_job), clean_test(bad_environments), clean_test(requests),
-        clean_test(long_names), clean_test(unique_ids),
+        clean_test(sources),          clean_test(a_restart_is_another_job),
+        clean_test(bad_environments), clean_test(requests),
+        clean_test(long_names),       clean_test(unique_ids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

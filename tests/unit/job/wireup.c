@@ -49,8 +49,13 @@ static int connect_to(int pe)
 
 static struct shmemi_message hello(int rank, int size)
 {
-    return (struct shmemi_message){.magic = SHMEMI_MESSAGE_MAGIC, .type = SHMEMI_MESSAGE_HELLO, .fingerprint = shmemi_fingerprint(),
-                                   .rank = rank, .size = size, .heap_size = 1 << 20, .pid = 4242};
+    return (struct shmemi_message){.magic = SHMEMI_MESSAGE_MAGIC,
+                                   .type = SHMEMI_MESSAGE_HELLO,
+                                   .fingerprint = shmemi_fingerprint(),
+                                   .rank = rank,
+                                   .size = size,
+                                   .heap_size = 1 << 20,
+                                   .pid = 4242};
 }
 
 static int64_t soon(void)
@@ -58,7 +63,8 @@ static int64_t soon(void)
     return shmemi_now() + 5000000000;
 }
 
-/* --- at the start --------------------------------------------------------------------------------------------------- */
+/* --- at the start ---------------------------------------------------------------------------------------------------
+ */
 
 /* A PE 0 of two in a child, whose init has to fail with these words. */
 static pid_t hub(const char *words)
@@ -164,7 +170,8 @@ static void hellos_of_the_dead(void **state)
     child_succeeds(pid);
 }
 
-/* --- in a running job ----------------------------------------------------------------------------------------------- */
+/* --- in a running job -----------------------------------------------------------------------------------------------
+ */
 
 /* A job of two, PE 1 in a child that stays until its standard word changes. */
 static pid_t job_of_two(volatile int **end)
@@ -260,7 +267,10 @@ static void questions(void **state)
 /* A control segment or heap from PE 0 that is not what it should be. */
 static void a_false_pe_0(void **state)
 {
-    static const struct { size_t control, told; const char *says; } wrong[] = {
+    static const struct {
+        size_t control, told;
+        const char *says;
+    } wrong[] = {
         {4096, 4096, "sent a control segment of 4096 bytes instead of"},
         {4096, 0, "sent a control segment of"}, /* tells the right size, sends a short one */
     };
@@ -302,7 +312,10 @@ static void a_false_pe_0(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        clean_test(hellos_that_do_not_fit), clean_test(hellos_of_the_dead), clean_test(any_bytes), clean_test(questions),
+        clean_test(hellos_that_do_not_fit),
+        clean_test(hellos_of_the_dead),
+        clean_test(any_bytes),
+        clean_test(questions),
         clean_test(a_false_pe_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,8 +164,7 @@ static void offsets_that_peers_hold_run_out_cleanly(void **state)
     char *page = pages(PAGE, 1);
     struct region region;
     int cycles = 0, rc;
-    while ((rc = shmemi_inplace_register(engine, page, PAGE, &region.pieces, &region.count, &region.guard)) ==
-               0 &&
+    while ((rc = shmemi_inplace_register(engine, page, PAGE, &region.pieces, &region.count, &region.guard)) == 0 &&
            cycles++ < 100000)
         take_out(engine, region, true);
     assert_int_equal(rc, -ENOSPC);
@@ -282,8 +281,8 @@ static void memory_freed_before_deregister_is_left_alone(void **state)
     struct region region = put_in(engine, memory, 100 * PAGE);
     munmap(memory + 10 * PAGE, 80 * PAGE);
     void *wish = memory + 20 * PAGE;
-    char *other = mmap(wish, 10 * PAGE, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    char *other =
+        mmap(wish, 10 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     assert_ptr_equal(other, wish);
     memset(other, 5, 10 * PAGE);
     take_out(engine, region, false);
@@ -302,8 +301,7 @@ static void memory_freed_and_registered_anew_belongs_to_the_new_region(void **st
     struct region old = put_in(engine, memory, 40 * PAGE);
     struct view abandoned = look_at(engine, old);
     munmap(memory, 40 * PAGE);
-    char *again =
-        mmap(memory, 40 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    char *again = mmap(memory, 40 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     memset(again, 2, 40 * PAGE);
     struct region new = put_in(engine, again, 40 * PAGE);
     memset(abandoned.base, 9, abandoned.length);
@@ -459,10 +457,8 @@ static void *lend_stack(void *slot)
 {
     char local[64] = "";
     *(char *volatile *)slot = local;
-    __atomic_store_n((char **)slot + 1, local,
-                     __ATOMIC_RELEASE); /* pairs with the acquire in the test below */
-    while (
-        __atomic_load_n((char **)slot + 1, __ATOMIC_ACQUIRE)) /* pairs with the release in the test below */
+    __atomic_store_n((char **)slot + 1, local, __ATOMIC_RELEASE); /* pairs with the acquire in the test below */
+    while (__atomic_load_n((char **)slot + 1, __ATOMIC_ACQUIRE))  /* pairs with the release in the test below */
         usleep(100);
     return NULL;
 }
@@ -504,8 +500,8 @@ static void shared_memory_and_devices_are_refused(void **state)
     refused(engine, shared, PAGE, -EEXIST, "somebody's");
     munmap(shared, PAGE);
     close(fd);
-    char *huge = mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE, -1, 0);
+    char *huge =
+        mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE, -1, 0);
     if (huge != MAP_FAILED) {
         refused(engine, huge, PAGE, -EINVAL, "huge pages");
         munmap(huge, 2 << 20);

@@ -164,8 +164,7 @@ static void a_child_may_free_a_large_block_of_the_heap(void **state)
     struct shmemi_inplace *engine = forking_engine();
     enum { SIZE = 1 << 20 };
     mallopt(M_MMAP_THRESHOLD, 8 << 20);
-    char *large = malloc(SIZE),
-         *behind = malloc(100); /* not at the top, which free() would give to the system */
+    char *large = malloc(SIZE), *behind = malloc(100); /* not at the top, which free() would give to the system */
     memset(large, 9, SIZE);
     struct region region = put_in(engine, large, SIZE);
     pid_t child = fork();
@@ -229,12 +228,10 @@ static void job_operations_fail_in_a_child_and_change_nothing(void **state)
     pid_t child = fork();
     if (child == 0) {
         struct region other;
-        in_child(shmemi_inplace_register(engine, memory, 10, &other.pieces, &other.count, &other.guard) ==
-                     -ECHILD,
+        in_child(shmemi_inplace_register(engine, memory, 10, &other.pieces, &other.count, &other.guard) == -ECHILD,
                  "register");
         in_child(strstr(shmemi_last_error(), "after fork") != NULL, "text");
-        in_child(shmemi_inplace_deregister(engine, region.pieces, region.count, false) == -ECHILD,
-                 "deregister");
+        in_child(shmemi_inplace_deregister(engine, region.pieces, region.count, false) == -ECHILD, "deregister");
         in_child(shmemi_inplace_fd(engine, SHMEMI_PAGES_WHOLE) == -ECHILD, "fd");
         in_child(filled(memory, 40 * PAGE, 1), "bytes");
         in_child(count_descriptors() < descriptors, "descriptors");
@@ -244,8 +241,8 @@ static void job_operations_fail_in_a_child_and_change_nothing(void **state)
         in_child(shmemi_inplace_create(&(struct shmemi_inplace_config){0}, &own) == 0, "create");
         in_child(shmemi_inplace_register(own, memory, 10, &other.pieces, &other.count, &other.guard) == 0,
                  "register anew");
-        in_child(shmemi_inplace_register(own, memory + 10 * PAGE, 10, &other.pieces, &other.count,
-                                         &other.guard) == -EEXIST,
+        in_child(shmemi_inplace_register(own, memory + 10 * PAGE, 10, &other.pieces, &other.count, &other.guard) ==
+                     -EEXIST,
                  "whole pages are the parent's");
         memory[0] = 5;
         shmemi_inplace_destroy(own);
@@ -368,8 +365,7 @@ static void other_handler(void)
     sigset_t set, old;
     pthread_t thread;
     long right = getpid() == getppid() ? 0 : 1;
-    right +=
-        pipe(ends) == 0 && write(ends[1], "x", 1) == 1 && read(ends[0], &letter, 1) == 1 && letter == 'x';
+    right += pipe(ends) == 0 && write(ends[1], "x", 1) == 1 && read(ends[0], &letter, 1) == 1 && letter == 'x';
     right += close(ends[0]) == 0 && close(ends[1]) == 0 && close(ends[1]) == -1 && errno == EBADF;
     sigemptyset(&set);
     sigaddset(&set, SIGSYS);
@@ -443,8 +439,8 @@ static void run_alone(const char *test, const char *setting)
 {
     char program[4096] = "", *name = strdup(test), *variable = strdup(setting);
     assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
-    char *const arguments[] = {program, name, without_dispatch ? program : NULL, NULL}, *const environment[] =
-                                                                                            {variable, NULL};
+    char *const arguments[] = {program, name, without_dispatch ? program : NULL, NULL}, *const environment[] = {
+                                                                                            variable, NULL};
     pid_t child;
     assert_int_equal(posix_spawn(&child, program, NULL, NULL, arguments, environment), 0);
     ends_well(child);
@@ -511,8 +507,7 @@ static void *register_all_the_time(void *engine)
         char *block = malloc(size);
         memset(block, i, size);
         struct region region = {0};
-        check(shmemi_inplace_register(engine, block, size, &region.pieces, &region.count, &region.guard) ==
-              0);
+        check(shmemi_inplace_register(engine, block, size, &region.pieces, &region.count, &region.guard) == 0);
         check(filled(block, size, i));
         check(shmemi_inplace_deregister(engine, region.pieces, region.count, i % 2) == 0);
         check(filled(block, size, i));
@@ -640,8 +635,7 @@ static int alone(const char *name)
     const struct CMUnitTest heap[] = {cmocka_unit_test(allocate_in_threads_and_children)};
     const struct CMUnitTest limit[] = {cmocka_unit_test(fork_beyond_the_limit)};
     dup2(2, 1); /* what the others print is no test of its own */
-    return strcmp(name, "heap") ? cmocka_run_group_tests(limit, NULL, NULL)
-                                : cmocka_run_group_tests(heap, NULL, NULL);
+    return strcmp(name, "heap") ? cmocka_run_group_tests(limit, NULL, NULL) : cmocka_run_group_tests(heap, NULL, NULL);
 }
 
 static int use_page_fault(void **state)

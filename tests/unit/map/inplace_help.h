@@ -67,14 +67,12 @@ static inline void take_out(struct shmemi_inplace *engine, struct region region,
 }
 
 /* register must refuse with this code and a text that holds these words, and leave nothing behind. */
-static inline void refused(struct shmemi_inplace *engine, void *address, size_t size, int code,
-                           const char *words)
+static inline void refused(struct shmemi_inplace *engine, void *address, size_t size, int code, const char *words)
 {
     struct region region = {0};
     int rc = shmemi_inplace_register(engine, address, size, &region.pieces, &region.count, &region.guard);
     if (rc != code)
-        fail_msg("register of %zu bytes at %p: %d instead of %d (%s)", size, address, rc, code,
-                 shmemi_last_error());
+        fail_msg("register of %zu bytes at %p: %d instead of %d (%s)", size, address, rc, code, shmemi_last_error());
     if (!strstr(shmemi_last_error(), words))
         fail_msg("the text '%s' does not say '%s'", shmemi_last_error(), words);
 }

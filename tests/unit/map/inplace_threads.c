@@ -173,8 +173,7 @@ static void atomics_of_a_peer_and_the_owner_add_up(void **state)
     char *page = pages(PAGE, 0);
     struct region kept = put_in(engine, page + 64, 8);
     struct view view = look_at(engine, kept);
-    struct adder owner = {(_Atomic long *)(void *)(page + 64), TIMES},
-                 peer = {through(view, page + 64), TIMES};
+    struct adder owner = {(_Atomic long *)(void *)(page + 64), TIMES}, peer = {through(view, page + 64), TIMES};
     pthread_t one, two;
     pthread_create(&one, NULL, add, &owner);
     pthread_create(&two, NULL, add, &peer);
@@ -210,15 +209,13 @@ static void *come_and_go(void *argument)
 {
     struct worker *worker = argument;
     for (int i = 0; i < CYCLES / 5; i++) {
-        size_t size = (size_t)(rand_r(&worker->seed) % 60000 + 1),
-               offset = (size_t)(rand_r(&worker->seed) % 100000);
+        size_t size = (size_t)(rand_r(&worker->seed) % 60000 + 1), offset = (size_t)(rand_r(&worker->seed) % 100000);
         char *own = malloc(size);
         memset(own, i, size);
         struct region region = {0}, other = {0};
-        check(shmemi_inplace_register(worker->engine, own, size, &region.pieces, &region.count,
-                                      &region.guard) == 0);
-        check(shmemi_inplace_register(worker->engine, worker->shared + offset, size, &other.pieces,
-                                      &other.count, &other.guard) == 0);
+        check(shmemi_inplace_register(worker->engine, own, size, &region.pieces, &region.count, &region.guard) == 0);
+        check(shmemi_inplace_register(worker->engine, worker->shared + offset, size, &other.pieces, &other.count,
+                                      &other.guard) == 0);
         check(own[0] == (char)i && own[size / 2] == (char)i && own[size - 1] == (char)i);
         memset(own, i + 1, size);
         check(shmemi_inplace_deregister(worker->engine, other.pieces, other.count, i % 2) == 0);
@@ -313,8 +310,7 @@ static void at_the_limit_of_mappings_register_fails_and_nothing_is_lost(void **s
     if (!guarded(engine))
         skip_because("userfaultfd is not to be had here");
     char *memory = pages(PAGES * PAGE, 1);
-    char *filling =
-        mmap(NULL, (size_t)MOST * 2 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *filling = mmap(NULL, (size_t)MOST * 2 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     size_t filled = 0;
     while (filled < MOST && mprotect(filling + filled * 2 * PAGE, PAGE, PROT_NONE) == 0)
         filled++;
@@ -324,8 +320,8 @@ static void at_the_limit_of_mappings_register_fails_and_nothing_is_lost(void **s
     for (int round = 0; filled < MOST && round < 600; round++) {
         struct region region = {0};
         size_t size = round % 4 ? 100 : 90 * PAGE, first = (size_t)round * 7 % 300;
-        if (shmemi_inplace_register(engine, memory + first * PAGE, size, &region.pieces, &region.count,
-                                    &region.guard) < 0)
+        if (shmemi_inplace_register(engine, memory + first * PAGE, size, &region.pieces, &region.count, &region.guard) <
+            0)
             refusals++;
         else
             take_out(engine, region, round % 2);
