@@ -15,7 +15,7 @@ void *shmemi_remote_slow(const char *fn, const void *address, size_t bytes, int 
 /* Where this process finds the object [address, address + bytes) of PE pe. fn is the public function's name, for the
    message that ends the job when pe or address is wrong or there is no job: before init and after finalize n is 0, so
    the first comparison covers that too. */
-static inline void *shmemi_remote(const char *fn, const void *address, size_t bytes, int pe)
+SHMEMI_INLINE void *shmemi_remote(const char *fn, const void *address, size_t bytes, int pe)
 {
     const struct shmemi_job *job = shmemi_current;
     if (shmemi_likely((unsigned)pe < (unsigned)job->n)) {

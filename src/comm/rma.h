@@ -9,7 +9,7 @@
 
 /* nelems * size bytes; overflow ends the job, naming fn. */
 size_t shmemi_bytes_overflow(const char *fn, size_t nelems, size_t size) SHMEMI_COLD;
-static inline size_t shmemi_bytes(const char *fn, size_t nelems, size_t size)
+SHMEMI_INLINE size_t shmemi_bytes(const char *fn, size_t nelems, size_t size)
 {
     size_t bytes;
     return shmemi_unlikely(shmemi_mul_overflows(nelems, size, &bytes)) ? shmemi_bytes_overflow(fn, nelems, size)
@@ -17,7 +17,7 @@ static inline size_t shmemi_bytes(const char *fn, size_t nelems, size_t size)
 }
 
 /* Copies nelems elements of `size` bytes from source (any local address) to the symmetric dest on pe. */
-static inline void shmemi_put(const char *fn, void *dest, const void *source, size_t nelems, size_t size, int pe)
+SHMEMI_INLINE void shmemi_put(const char *fn, void *dest, const void *source, size_t nelems, size_t size, int pe)
 {
     size_t bytes = shmemi_bytes(fn, nelems, size);
     if (shmemi_unlikely(bytes == 0))
@@ -27,7 +27,7 @@ static inline void shmemi_put(const char *fn, void *dest, const void *source, si
 }
 
 /* Copies nelems elements of `size` bytes from the symmetric source on pe to dest (any local address). */
-static inline void shmemi_get(const char *fn, void *dest, const void *source, size_t nelems, size_t size, int pe)
+SHMEMI_INLINE void shmemi_get(const char *fn, void *dest, const void *source, size_t nelems, size_t size, int pe)
 {
     size_t bytes = shmemi_bytes(fn, nelems, size);
     if (shmemi_unlikely(bytes == 0))

@@ -15,7 +15,7 @@ void shmemi_wake(int pe) SHMEMI_COLD;
 /* After every store into pe's memory. [user-sleep]: the sleeper announces itself, runs membarrier and looks at its word
    once more before it sleeps, so this plain load may not be reordered to where it matters; the acquire side is
    shmemi_wait()'s. */
-static inline void shmemi_stored(int pe)
+SHMEMI_INLINE void shmemi_stored(int pe)
 {
     const struct shmemi_job *job = shmemi_current;
     atomic_signal_fence(
