@@ -266,7 +266,7 @@ def hand_over(path):
                     check(data if way == 0 else theirs, number)
                     shmem.atomic_set(back, number, 0)
             if me == 0:
-                lines.append(f'{size} {way} {median(all_times)!r}\n')
+                lines.append(f'{size} {way} {float(median(all_times))!r}\n')
         del theirs
         shmem.barrier()
         shmem.deregister(region)
