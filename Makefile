@@ -3,10 +3,11 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 export PYTHON WITHOUT PREFIX DESTDIR
 
-.PHONY: build demo check bench install clean format
+.PHONY: build demo check bench install clean format help
 build:
 	@scripts/setup build
 	@scripts/build main
+	@echo 'built; next: . build/env'
 demo:
 	@scripts/setup demo
 	@scripts/build main
@@ -21,6 +22,13 @@ bench:
 install:
 	@scripts/setup build
 	@scripts/build install
+help:
+	@echo 'make          builds; then ". build/env" puts tools, library and Python package on the paths of a shell'
+	@echo 'make demo     builds and trains a small classifier on four processes'
+	@echo 'make check    builds every configuration and runs every test'
+	@echo 'make bench    measures, beside the limits of the machine and beside Open MPI'
+	@echo 'make install  installs under PREFIX=$(PREFIX)'
+	@echo 'make format, make clean'
 clean:
 	rm -rf build
 format:

@@ -119,7 +119,7 @@ typedef enum { SHMEMX_SUM, SHMEMX_PROD, SHMEMX_MIN, SHMEMX_MAX, SHMEMX_AND, SHME
  */
 typedef struct shmemx_region *shmemx_region_t;
 
-/* What peers may do. The kernel enforces read-only between processes of different users; between PEs of one user this
+/* What peers may do; the owner may do everything. The kernel enforces read-only between processes of different users; between PEs of one user this
    library does, and a read-only zero-copy view faults when written. */
 #define SHMEMX_LOCAL_ONLY 0u
 #define SHMEMX_REMOTE_READ 1u

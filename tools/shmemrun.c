@@ -466,7 +466,10 @@ int main(int argc, char **argv)
         int failed = start(rank, &before);
         if (!failed)
             continue;
-        fprintf(stderr, "shmemrun: cannot run '%s': %s\n", options.command[0], strerror(failed));
+        bool here = !strchr(options.command[0], '/') && access(options.command[0], R_OK) == 0;
+        fprintf(stderr, "shmemrun: cannot run '%s': %s%s%s%s\n", options.command[0], strerror(failed),
+                here ? " (there is one in this directory: write ./" : "", here ? options.command[0] : "",
+                here ? ", or name its interpreter, such as python3)" : "");
         end_job(STATUS_NO_PROGRAM, SIGTERM);
         break;
     }

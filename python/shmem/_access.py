@@ -27,10 +27,16 @@ def as_region(function: str, argument: str, x: Any) -> Region:
     return region_of(function, argument, x)
 
 
-def _as_memory(function: str, argument: str, x: Any, writable: bool) -> Any:
+def _as_memory(function: str, argument: str, x: Any, writable: bool, other: Any) -> Any:
     """What the extension module takes for local memory: of a region, or of any array, tensor or buffer. The caller keeps
-    x for as long as it uses that."""
-    return x if isinstance(x, Region) else _memory.describe(function, argument, x, writable).raw
+    x for as long as it uses that. other: the region at the other end, whose elements must be the same; one of plain
+    bytes (int8, uint8) goes with all."""
+    memory = None if isinstance(x, Region) else _memory.describe(function, argument, x, writable)
+    here = x._type if memory is None else memory.type
+    if isinstance(other, Region) and here != other._type and not {here, other._type} & _memory.PLAIN:
+        raise make(function, 'type', f'{argument} has elements of {x.dtype}, but the region at the other end of '
+                                     f'{other.dtype}: convert it, or give both as bytes (view it as uint8)')
+    return x if memory is None else memory.raw
 
 
 def _need_pe(function: str, region: Region, pe: Any) -> Any:
@@ -76,8 +82,7 @@ class _Transfer:
         if there is not None:
             self.there = as_region(function, 'src_mr' if there is _MISSING else 'dst_mr', here if there is _MISSING else there)
         self.kept = self.here  # may be the only reference to it
-        if not isinstance(self.here, Region):
-            self.here = _as_memory(function, 'src_mr', self.here, writable)
+        self.here = _as_memory(function, 'src_mr', self.here, writable, self.there)
 
 
 def _put(function: str, region: Any, pe: Any, offset: Any, size: Any, timeout: Any, other: dict[str, Any]) -> None:
@@ -185,7 +190,7 @@ def _get(function: str, region: Any, pe: Any, offset: Any, size: Any, out: Any, 
     there = as_region(function, 'region', t.there)
     if out is None:
         return _get_new(function, there, t.pe, t.there_offset, t.size, timeout)
-    _ext.get(function, there, t.pe, t.there_offset, _as_memory(function, 'out', out, True), 0, t.size, timeout)
+    _ext.get(function, there, t.pe, t.there_offset, _as_memory(function, 'out', out, True, there), 0, t.size, timeout)
     return out
 
 

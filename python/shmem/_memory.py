@@ -12,6 +12,7 @@ from . import _ext
 from .errors import make
 
 BYTES = _ext.TYPES['bytes']
+PLAIN = {BYTES, _ext.TYPES['int8'], _ext.TYPES['uint8']}  # go with every other type
 _BFLOAT16 = _ext.TYPES['bfloat16']
 _NAME_OF = {code: name for name, code in _ext.TYPES.items()}
 _types: dict[Any, int] = {}  # what was asked before: dtypes tell their names slowly
@@ -117,7 +118,7 @@ def _of_array(function: str, argument: str, x: np.ndarray[Any, Any], writable: b
         raise make(function, 'buffer', f'{argument} is empty (an array of shape {x.shape})')
     flags = x.flags
     if not flags.c_contiguous:
-        cure = 'use x.T, which is' if flags.f_contiguous else 'use numpy.ascontiguousarray(x)'
+        cure = 'use x.T, which is' if flags.f_contiguous else 'make it so first, by x = numpy.ascontiguousarray(x)'
         raise make(function, 'buffer',
                    f'{argument} is not contiguous (an array of shape {x.shape}, strides {x.strides}): {cure}')
     if writable and not flags.writeable:

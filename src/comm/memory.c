@@ -17,7 +17,7 @@
 #include "order.h"
 
 enum operation { ALLOCATE = 1, RESIZE, FREE };
-static const char *const verbs[] = {"nothing", "an allocation", "a reallocation", "a free"};
+static const char *const verbs[] = {"another collective", "an allocation", "a reallocation", "a free"};
 
 /* What each PE publishes. */
 struct request {

@@ -6,6 +6,7 @@
 #include "await.h"
 #include "base/clock.h"
 #include "fold.h"
+#include "names.h"
 #include "region.h"
 #include "wait.h"
 
@@ -41,8 +42,8 @@ static int check_access(const struct shmemi_region *r, unsigned needed, const ch
 {
     if (shmemi_likely(r->owner == shmemi_current->me || (r->access & needed) == needed))
         return 0;
-    return shmemi_fail(-EACCES, "PE %d does not allow others to %s its region %llu (access is 0x%x)", r->owner, what,
-                       (unsigned long long)r->number, r->access);
+    return shmemi_fail(-EACCES, "PE %d does not allow others to %s its region %llu%s%s (it allows %s)", r->owner, what,
+                       (unsigned long long)r->number, *r->name ? " named " : "", r->name, shmemi_access_name(r->access));
 }
 
 static int check(const struct shmemi_region *r, size_t offset, size_t size, unsigned needed, const char *what)
@@ -103,8 +104,8 @@ static int element(const struct shmemi_region *r, size_t offset, shmemx_type_t t
     if (!number || (size != 4 && size != 8))
         return shmemi_fail(-EINVAL,
                            "atomic operations work on 32- and 64-bit integers, float and double, but the element type "
-                           "is %d (%zu bytes)",
-                           (int)type, size);
+                           "is %s",
+                           shmemi_type_name((unsigned)type));
     int rc = check_range(r, offset, size);
     if (rc < 0)
         return rc;

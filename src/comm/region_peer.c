@@ -10,6 +10,7 @@
 #include "await.h"
 #include "base/clock.h"
 #include "hal/hal.h"
+#include "names.h"
 #include "peer_files.h"
 #include "region.h"
 
@@ -144,7 +145,7 @@ static int map_pieces(struct shmemi_regions *all, struct shmemi_region *r, const
     if (at == MAP_FAILED)
         return shmemi_fail_errno("mapping %zu bytes of PE %d", total, r->owner);
     enum shmemi_access access =
-        l->access & (SHMEMX_REMOTE_WRITE | SHMEMX_REMOTE_ATOMIC) ? SHMEMI_READ_WRITE : SHMEMI_READ_ONLY;
+        r->owner == shmemi_current->me || l->access & (SHMEMX_REMOTE_WRITE | SHMEMX_REMOTE_ATOMIC) ? SHMEMI_READ_WRITE : SHMEMI_READ_ONLY;
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < l->pieces; i++) {
         int fd = -1;
@@ -304,9 +305,9 @@ static int agree(const struct shmemi_region *mine, const struct shmemi_region *t
             theirs->size, theirs->owner);
     return shmemi_fail(
         -EINVAL,
-        "region %llu%s%s has elements of type %d on PE %d but of type %d on PE %d: regions that correspond must agree",
-        (unsigned long long)mine->number, *mine->name ? " named " : "", mine->name, (int)mine->type, mine->owner,
-        (int)theirs->type, theirs->owner);
+        "region %llu%s%s has elements of type %s on PE %d but %s on PE %d: regions that correspond must agree",
+        (unsigned long long)mine->number, *mine->name ? " named " : "", mine->name,
+        shmemi_type_name((unsigned)mine->type), mine->owner, shmemi_type_name((unsigned)theirs->type), theirs->owner);
 }
 
 static int symmetric_at(const struct shmemi_region *mine, int pe, shmemx_region_t *out)

@@ -5,6 +5,7 @@
 #include "staged.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/copy.h"
@@ -12,6 +13,7 @@
 #include "fold.h"
 #include "job/parts.h"
 #include "memory.h"
+#include "names.h"
 
 /* Half a stage: large enough that waiting is a small part, small enough that the stages of a few PEs stay in the cache.
  */
@@ -23,18 +25,34 @@ struct call {
     uint64_t bytes;
 };
 
+enum { REDUCE = 1, BROADCAST, GATHER };
+
+/* "all_reduce (sum) of 80 bytes of float32". A barrier publishes zeros. */
+static void describe(const struct call *c, char *out, size_t size)
+{
+    if (c->operation == REDUCE)
+        snprintf(out, size, "all_reduce (%s) of %zu bytes of %s", shmemi_op_name(c->op), (size_t)c->bytes,
+                 shmemi_type_name(c->type));
+    else if (c->operation == BROADCAST)
+        snprintf(out, size, "broadcast of %zu bytes from PE %u", (size_t)c->bytes, c->root);
+    else if (c->operation == GATHER)
+        snprintf(out, size, "all_gather of %zu bytes each", (size_t)c->bytes);
+    else
+        snprintf(out, size, "%s", c->operation ? "something else" : "a barrier");
+}
+
 static int compare_calls(const struct call *mine)
 {
     const struct shmemi_job *job = shmemi_current;
     for (int pe = 0; pe < job->n; pe++) {
+        char own[96], others[96];
         struct call theirs;
         memcpy(&theirs, shmemi_published(pe), sizeof theirs);
-        if (memcmp(&theirs, mine, sizeof theirs) != 0)
-            return shmemi_fail(-EINVAL,
-                               "PE %d calls with %zu bytes (kind %u, type %u, operation %u, root %u), but PE %d with "
-                               "%zu bytes (kind %u, type %u, operation %u, root %u): all PEs must call alike",
-                               job->me, (size_t)mine->bytes, mine->operation, mine->type, mine->op, mine->root, pe,
-                               (size_t)theirs.bytes, theirs.operation, theirs.type, theirs.op, theirs.root);
+        if (memcmp(&theirs, mine, sizeof theirs) == 0)
+            continue;
+        describe(mine, own, sizeof own);
+        describe(&theirs, others, sizeof others);
+        return shmemi_fail(-EINVAL, "PE %d calls for %s, but PE %d for %s: all PEs must call alike", job->me, own, pe, others);
     }
     return 0;
 }
@@ -118,10 +136,10 @@ int shmemi_all_reduce(void *data, size_t n, enum shmemi_type type, enum shmemi_r
     if (rc < 0)
         return rc;
     if (!shmemi_foldable(type, op))
-        return shmemi_fail(-EINVAL, "op: operation %d does not exist for elements of type %d", (int)op, (int)type);
+        return shmemi_fail(-EINVAL, "op: %s does not exist for %s", shmemi_op_name((unsigned)op), shmemi_type_name((unsigned)type));
     if (shmemi_mul_overflows(n, size, &bytes) || (n && !data))
         return shmemi_fail(-EINVAL, "data: %zu elements at %p cannot be", n, data);
-    struct call mine = {.operation = 1, .type = (uint32_t)type, .op = (uint32_t)op, .bytes = bytes};
+    struct call mine = {.operation = REDUCE, .type = (uint32_t)type, .op = (uint32_t)op, .bytes = bytes};
     struct {
         struct call call;
         char data[SHMEMI_PUBLISH_BYTES - sizeof(struct call)];
@@ -157,7 +175,7 @@ int shmemi_broadcast(void *data, size_t bytes, int root)
         return shmemi_fail(-EINVAL, "root is %d, but the job has PEs 0 to %d", root, job->n - 1);
     if (bytes && !data)
         return shmemi_fail(-EINVAL, "data is NULL, but there are %zu bytes", bytes);
-    struct call mine = {.operation = 2, .root = (uint32_t)root, .bytes = bytes};
+    struct call mine = {.operation = BROADCAST, .root = (uint32_t)root, .bytes = bytes};
     rc = begin(&mine);
     for (size_t at = 0, turn = 0; rc == 0 && at < bytes; at += HALF, turn++) {
         size_t piece = bytes - at < HALF ? bytes - at : HALF;
@@ -178,7 +196,7 @@ int shmemi_all_gather(void *dest, const void *source, size_t bytes)
         return rc;
     if (bytes && (!dest || !source))
         return shmemi_fail(-EINVAL, "%s is NULL, but there are %zu bytes", dest ? "source" : "dest", bytes);
-    struct call mine = {.operation = 3, .bytes = bytes};
+    struct call mine = {.operation = GATHER, .bytes = bytes};
     rc = begin(&mine);
     for (size_t at = 0, turn = 0; rc == 0 && at < bytes; at += HALF, turn++) {
         size_t piece = bytes - at < HALF ? bytes - at : HALF;

@@ -96,7 +96,8 @@ def environment(**changes):
                'PYTHONUNBUFFERED'}  # with it, lines of several PEs mix
     result = {name: value for name, value in os.environ.items()
               if not name.startswith(('SHMEM_', 'SMA_')) and name not in foreign}
-    result.update(SHMEM_TEST_MARK=MARK, PYTHONFAULTHANDLER='1', PYTHONDONTWRITEBYTECODE='1', OMP_NUM_THREADS='1')
+    result.update(SHMEM_TEST_MARK=MARK, PYTHONFAULTHANDLER='1', PYTHONDONTWRITEBYTECODE='1', OMP_NUM_THREADS='1',
+                  USE_LIBUV='0')  # Debian builds torch without it, and torch's own store wants it by default
     result.update({name: value for name, value in changes.items() if value is not None})
     return result
 

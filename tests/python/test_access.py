@@ -607,3 +607,36 @@ def test_sizes_beyond_32_bits():
     assert (a[1 << 32:][:16] == np.arange(16) + 1 - me).all()
     assert (shmem.get(a, 1 - me, 1 << 32, 16) == np.arange(16) + me).all()
     shmem.barrier()
+
+
+@on_pes(1, 2)
+def test_elements_of_both_ends_must_be_the_same():
+    x = np.zeros(10, np.float32)
+    region = shmem.register(x)
+    shmem.barrier()
+    with raises(TypeError, 'put', 'src_mr has elements of float64', 'float32'):
+        shmem.put(dst=shmem.my_pe(), dst_mr=region, src_mr=np.ones(5))
+    with raises(TypeError, 'get', 'out has elements of float64', 'float32'):
+        shmem.get(region, shmem.my_pe(), out=np.zeros(5))
+    assert not x.any()
+    shmem.put(dst=shmem.my_pe(), dst_mr=region, src_mr=np.ones(1, np.float32).view(np.uint8))  # bytes go with all
+    assert x[0] == 1 and not x[1:].any()
+    shmem.barrier()
+
+
+@on_pes(1, 2)
+def test_the_owner_may_do_everything_with_its_region():
+    x, y = np.zeros(4, np.int64), np.zeros(4, np.int64)
+    kept = [shmem.register(x, access=shmem.REMOTE_READ, name='read'), shmem.register(y, access=shmem.LOCAL_ONLY, name='local')]
+    for name, array in (('read', x), ('local', y)):
+        found = shmem.region(shmem.my_pe(), name)
+        shmem.put(dst=shmem.my_pe(), dst_mr=found, src_mr=np.full(4, 7, np.int64))
+        shmem.atomic_add(found, 1)
+        assert array.tolist() == [8, 7, 7, 7]
+    shmem.barrier()
+    if shmem.n_pes() > 1:
+        there = shmem.region(1 - shmem.my_pe(), 'local')
+        with raises(PermissionError, 'LOCAL_ONLY', 'named local'):
+            shmem.put(dst_mr=there, src_mr=np.zeros(1, np.int64))
+    shmem.barrier()
+    del kept
