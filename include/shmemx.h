@@ -47,7 +47,8 @@ typedef struct {
    May be called again; only as many shmemx_finalize() end it. attr NULL: SHMEMX_INIT_ATTR. */
 SHMEMX_API int shmemx_init(const shmemx_init_attr_t *attr);
 
-/* Collective. Waits for all PEs like a barrier; the call that matches the first init leaves the job. */
+/* Collective. Waits for all PEs like a barrier; the call that matches the first init leaves the job. No other thread of this
+   process may be in a call of this library then, here as in shmemx_leave() and the standard's finalize. */
 SHMEMX_API int shmemx_finalize(void);
 
 /* Leaves the job at once, whoever is still in it: they see that this PE has left when they need it. 0 also without one.

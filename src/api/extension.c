@@ -166,6 +166,11 @@ static int check_data(const char *name, const void *data, size_t size)
     return 0;
 }
 
+static int check_timeout(double timeout)
+{
+    return timeout == timeout ? 0 : shmemi_fail(-EINVAL, "timeout is not a number");
+}
+
 static int check_out(const void *out)
 {
     return out ? 0 : shmemi_fail(-EINVAL, "out is NULL");
@@ -185,6 +190,8 @@ int shmemx_deregister(shmemx_region_t region)
 int shmemx_region_find(int pe, const char *name, uint64_t number, double timeout, shmemx_region_t *out)
 {
     int rc = check_out(out);
+    if (rc == 0)
+        rc = check_timeout(timeout);
     return NAMED(rc < 0 ? rc : shmemi_region_find(pe, name, number, timeout, out));
 }
 
@@ -192,7 +199,7 @@ int shmemx_region_at(shmemx_region_t mine, int pe, double timeout, shmemx_region
 {
     struct shmemi_region *r;
     int rc = check_out(out);
-    if (rc < 0 || (rc = shmemi_handle_hold(mine, &r)) < 0)
+    if (rc < 0 || (rc = check_timeout(timeout)) < 0 || (rc = shmemi_handle_hold(mine, &r)) < 0)
         return NAMED(rc);
     rc = shmemi_region_at(r, pe, timeout, out);
     shmemi_handle_drop(mine);
@@ -274,14 +281,16 @@ int shmemx_put_signal(shmemx_region_t region, size_t offset, const void *source,
 int shmemx_put_to_waiting(int pe, size_t offset, const void *source, size_t size, double timeout)
 {
     int rc = check_data("source", source, size);
+    if (rc == 0)
+        rc = check_timeout(timeout);
     return NAMED(rc < 0 ? rc : shmemi_put_to_waiting(pe, offset, source, size, timeout));
 }
 
 int shmemx_wait_event(shmemx_region_t own, int which, double timeout)
 {
     struct shmemi_region *r;
-    int rc = shmemi_handle_hold(own, &r);
-    if (rc < 0)
+    int rc = check_timeout(timeout);
+    if (rc < 0 || (rc = shmemi_handle_hold(own, &r)) < 0)
         return NAMED(rc);
     rc = shmemi_region_wait_event(r, own, which, timeout);
     shmemi_handle_drop(own);
@@ -292,8 +301,8 @@ int shmemx_wait_value(shmemx_region_t own, size_t offset, shmemx_type_t type, in
                       double timeout)
 {
     struct shmemi_region *r;
-    int rc = shmemi_handle_hold(own, &r);
-    if (rc < 0)
+    int rc = check_timeout(timeout);
+    if (rc < 0 || (rc = shmemi_handle_hold(own, &r)) < 0)
         return NAMED(rc);
     rc = shmemi_region_wait_value(r, own, offset, type, cmp, value, timeout);
     shmemi_handle_drop(own);

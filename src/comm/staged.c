@@ -5,6 +5,7 @@
 #include "staged.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,6 +78,16 @@ static char *half(int pe, size_t turn)
     return job->window + (size_t)pe * job->stride + offset + (turn & 1) * HALF;
 }
 
+/* Whether there can be so much memory at that address. */
+static int check_memory(const char *name, const void *data, size_t bytes)
+{
+    if (bytes && !data)
+        return shmemi_fail(-EINVAL, "%s is NULL, but there are %zu bytes", name, bytes);
+    if ((uintptr_t)data + bytes < (uintptr_t)data || bytes > SIZE_MAX / 2)
+        return shmemi_fail(-EINVAL, "%s: %zu bytes at %p go past the end of the address space", name, bytes, data);
+    return 0;
+}
+
 static int need_job(void)
 {
     return shmemi_current->n ? 0 : shmemi_fail(-EPERM, "called %s", shmemi_no_job());
@@ -137,8 +148,10 @@ int shmemi_all_reduce(void *data, size_t n, enum shmemi_type type, enum shmemi_r
         return rc;
     if (!shmemi_foldable(type, op))
         return shmemi_fail(-EINVAL, "op: %s does not exist for %s", shmemi_op_name((unsigned)op), shmemi_type_name((unsigned)type));
-    if (shmemi_mul_overflows(n, size, &bytes) || (n && !data))
+    if (shmemi_mul_overflows(n, size, &bytes))
         return shmemi_fail(-EINVAL, "data: %zu elements at %p cannot be", n, data);
+    if ((rc = check_memory("data", data, bytes)) < 0)
+        return rc;
     struct call mine = {.operation = REDUCE, .type = (uint32_t)type, .op = (uint32_t)op, .bytes = bytes};
     struct {
         struct call call;
@@ -173,8 +186,8 @@ int shmemi_broadcast(void *data, size_t bytes, int root)
         return rc;
     if (root < 0 || root >= job->n)
         return shmemi_fail(-EINVAL, "root is %d, but the job has PEs 0 to %d", root, job->n - 1);
-    if (bytes && !data)
-        return shmemi_fail(-EINVAL, "data is NULL, but there are %zu bytes", bytes);
+    if ((rc = check_memory("data", data, bytes)) < 0)
+        return rc;
     struct call mine = {.operation = BROADCAST, .root = (uint32_t)root, .bytes = bytes};
     rc = begin(&mine);
     for (size_t at = 0, turn = 0; rc == 0 && at < bytes; at += HALF, turn++) {
@@ -194,8 +207,11 @@ int shmemi_all_gather(void *dest, const void *source, size_t bytes)
     int rc = need_job();
     if (rc < 0)
         return rc;
-    if (bytes && (!dest || !source))
-        return shmemi_fail(-EINVAL, "%s is NULL, but there are %zu bytes", dest ? "source" : "dest", bytes);
+    size_t all;
+    if (shmemi_mul_overflows(bytes, (size_t)job->n, &all))
+        all = SIZE_MAX;
+    if ((rc = check_memory("source", source, bytes)) < 0 || (rc = check_memory("dest", dest, all)) < 0)
+        return rc;
     struct call mine = {.operation = GATHER, .bytes = bytes};
     rc = begin(&mine);
     for (size_t at = 0, turn = 0; rc == 0 && at < bytes; at += HALF, turn++) {

@@ -57,10 +57,14 @@ static void close_all(int *fds, int count)
 
 /* --- PE 0 ------------------------------------------------------------------------------------------------------- */
 
+enum { SILENT_MOST = 64 };
+
 struct hub {
     const struct shmemi_identity *identity;
     int *heaps, *sockets, *pids; /* by PE; -1 while it has not come */
     int come;
+    int silent[SILENT_MOST]; /* connections that have said nothing yet */
+    unsigned silents;
     cpu_set_t cores; /* that any of the PEs may run on */
     size_t heap_size, stride;
     int64_t deadline;
@@ -163,35 +167,72 @@ static int find_gone(const struct hub *hub, const struct pollfd *on)
     return 0;
 }
 
+/* A connection that has not spoken yet must not keep the others waiting. Of too many the first is given up. */
+static void keep_silent(struct hub *hub, int socket)
+{
+    if (hub->silents == SILENT_MOST) {
+        close(hub->silent[0]);
+        memmove(hub->silent, hub->silent + 1, --hub->silents * sizeof *hub->silent);
+    }
+    hub->silent[hub->silents++] = socket;
+}
+
+/* Hears those of the silent ones that have spoken now. */
+static int hear(struct hub *hub, const struct pollfd *on)
+{
+    int rc = 0;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < hub->silents; i++)
+        if (rc == 0 && on[i].revents)
+            rc = welcome_one(hub, hub->silent[i]);
+        else
+            hub->silent[kept++] = hub->silent[i];
+    hub->silents = kept;
+    return rc;
+}
+
+/* Waits until something happens; on: the listener, the PEs that have come, the silent ones. */
+static int wait_for_news(const struct hub *hub, int listener, struct pollfd *on)
+{
+    int n = hub->identity->n;
+    on[0] = (struct pollfd){.fd = listener, .events = POLLIN};
+    for (int pe = 1; pe < n; pe++)
+        on[pe] = (struct pollfd){.fd = hub->sockets[pe], .events = POLLIN};
+    for (unsigned i = 0; i < hub->silents; i++)
+        on[n + (int)i] = (struct pollfd){.fd = hub->silent[i], .events = POLLIN};
+    int64_t left = (hub->deadline - shmemi_now()) / 1000000;
+    if (left > 0)
+        return poll(on, (nfds_t)n + hub->silents, left > 100 ? 100 : (int)left) > 0 ? 1 : shmemi_interrupted();
+    char missing[128];
+    name_missing(hub, missing, sizeof missing);
+    return shmemi_fail(-ETIMEDOUT, "%s of %d did not come in time (SHMEM_TIMEOUT sets how many seconds to wait)", missing,
+                       n);
+}
+
 static int collect(struct hub *hub, int listener)
 {
-    int n = hub->identity->n, rc = 0;
-    struct pollfd *on = calloc((size_t)n, sizeof *on);
+    int n = hub->identity->n, rc = 0, socket;
+    struct pollfd *on = calloc((size_t)n + SILENT_MOST, sizeof *on);
     if (!on)
         return shmemi_fail(-ENOMEM, "no memory to start the job");
     while (rc == 0 && hub->come < n) {
-        on[0] = (struct pollfd){.fd = listener, .events = POLLIN};
-        for (int pe = 1; pe < n; pe++)
-            on[pe] = (struct pollfd){.fd = hub->sockets[pe], .events = POLLIN};
-        int64_t left = (hub->deadline - shmemi_now()) / 1000000;
-        if (left <= 0) {
-            char missing[128];
-            name_missing(hub, missing, sizeof missing);
-            rc = shmemi_fail(-ETIMEDOUT, "%s of %d did not come in time (SHMEM_TIMEOUT sets how many seconds to wait)",
-                             missing, n);
-            break;
-        }
-        if (poll(on, (nfds_t)n, left > 100 ? 100 : (int)left) <= 0) {
-            rc = shmemi_interrupted();
+        int news = wait_for_news(hub, listener, on);
+        if (news <= 0) {
+            rc = news;
             continue;
         }
-        int socket;
-        if (on[0].revents) {
-            int accepted = shmemi_wire_accept(listener, &socket);
-            rc = accepted == 0 ? welcome_one(hub, socket) : accepted == -EAGAIN || accepted == -EPERM ? 0 : accepted;
-        } else
+        rc = hear(hub, on + n);
+        int accepted = rc == 0 && on[0].revents ? shmemi_wire_accept(listener, &socket) : -EAGAIN;
+        if (accepted == 0)
+            keep_silent(hub, socket);
+        else if (accepted != -EAGAIN && accepted != -EPERM)
+            rc = accepted;
+        if (rc == 0 && !on[0].revents)
             rc = find_gone(hub, on);
     }
+    for (unsigned i = 0; i < hub->silents; i++)
+        close(hub->silent[i]);
+    hub->silents = 0;
     free(on);
     return rc;
 }

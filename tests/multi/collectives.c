@@ -171,7 +171,7 @@ static void different_calls(void)
     if (n == 1)
         return;
     int odd = me == n - 1;
-    snprintf(wanted, sizeof wanted, "but PE %d with", odd ? 0 : n - 1);
+    snprintf(wanted, sizeof wanted, "but PE %d for", odd ? 0 : n - 1);
     REFUSES(EINVAL, wanted, shmemx_all_reduce(data, odd ? 3 : 4, SHMEMX_INT64, SHMEMX_SUM));
     REFUSES(EINVAL, wanted, shmemx_all_reduce(data, 4, odd ? SHMEMX_UINT64 : SHMEMX_INT64, SHMEMX_SUM));
     REFUSES(EINVAL, wanted, shmemx_all_reduce(data, 4, SHMEMX_INT64, odd ? SHMEMX_MIN : SHMEMX_SUM));

@@ -157,8 +157,7 @@ static void disagreement(void)
     snprintf(wanted, sizeof wanted, "has %d bytes on PE %d but %d on PE %d", me == 0 ? 64 : 128, me, me == 0 ? 128 : 64,
              other);
     REFUSES(EINVAL, wanted, shmemx_region_at(mine, other, 20, &theirs));
-    snprintf(wanted, sizeof wanted, "on PE %d but of type %d on PE %d", me, me == 0 ? SHMEMX_DOUBLE : SHMEMX_INT64,
-             other);
+    snprintf(wanted, sizeof wanted, "on PE %d but %s on PE %d", me, me == 0 ? "float64" : "int64", other);
     REFUSES(EINVAL, wanted, shmemx_region_at(typed, other, 20, &theirs));
     GIVES(0, shmemx_barrier());
     GIVES(0, shmemx_deregister(mine));
@@ -305,7 +304,7 @@ static void atomics(void)
         GIVES(0x3d, old);
     }
     int64_t v = 1;
-    REFUSES(EINVAL, "element type is 0", shmemx_atomic(zero, 0, SHMEMX_INT8, SHMEMX_ATOMIC_ADD, &v, NULL, NULL));
+    REFUSES(EINVAL, "element type is int8", shmemx_atomic(zero, 0, SHMEMX_INT8, SHMEMX_ATOMIC_ADD, &v, NULL, NULL));
     REFUSES(EINVAL, "element type is", shmemx_atomic(zero, 0, SHMEMX_COMPLEXF, SHMEMX_ATOMIC_ADD, &v, NULL, NULL));
     REFUSES(EINVAL, "element type is", shmemx_atomic(zero, 0, SHMEMX_BYTES, SHMEMX_ATOMIC_ADD, &v, NULL, NULL));
     REFUSES(EINVAL, "aligned", shmemx_atomic(zero, 4, SHMEMX_INT64, SHMEMX_ATOMIC_ADD, &v, NULL, NULL));

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,8 +15,21 @@
 
 enum { STEP_MOST = 16 << 20, STEP_LEAST = 256 << 10, KEPT_MOST = 64 << 20, KEPT_LEAST = 2 << 20 };
 
+/* The limit of file sizes holds for memfds too, and the kernel's answer to breaking it is a signal. */
+static int check_file_limit(const char *label, size_t bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes)
+        return 0;
+    return shmemi_fail(-EFBIG, "'%s' needs %zu bytes, but the limit of file sizes is %zu (ulimit -f; it holds for shared memory): raise it",
+                       label, bytes, (size_t)limit.rlim_cur);
+}
+
 static int host_create(const char *label, size_t bytes, int *handle)
 {
+    int limited = check_file_limit(label, bytes);
+    if (limited < 0)
+        return limited;
     int fd = memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return shmemi_fail_errno("memfd_create for '%s'", label);
