@@ -98,14 +98,24 @@ def _of_tensor(function: str, argument: str, x: Any, empty: bool) -> Memory:
     if not x.is_contiguous():
         raise make(function, 'buffer',
                    f'{argument} is not contiguous (a tensor of shape {shape}, strides {tuple(x.stride())}): '
-                   'use x.contiguous()')
+                   'make it so first, by x = x.contiguous()')
     if x.is_conj() or x.is_neg():
         raise make(function, 'buffer', f'{argument} is a tensor that is conjugated or negated when it is read: '
                                        'use x.resolve_conj().resolve_neg()')
     nbytes = x.numel() * x.element_size()
     if nbytes == 0 and not empty:
         raise make(function, 'buffer', f'{argument} is empty (a tensor of shape {shape})')
-    return Memory(x, (x.data_ptr(), nbytes), nbytes, x.dtype, shape, type_of(x.dtype), True)
+    try:
+        storage = x.untyped_storage() if hasattr(x, 'untyped_storage') else x.storage()  # torch 1
+        held = storage.nbytes() - x.storage_offset() * x.element_size()
+        address = x.data_ptr()
+    except RuntimeError as error:  # nested, fake, batched by vmap: no memory of its own
+        raise make(function, 'type', f'{argument} is a tensor without memory of its own: '
+                                     f'{str(error).splitlines()[0]}') from None
+    if nbytes > held:
+        raise make(function, 'buffer', f'{argument} is a tensor of {nbytes} bytes, but its storage was resized and holds '
+                                       f'{held}')
+    return Memory(x, (address, nbytes), nbytes, x.dtype, shape, type_of(x.dtype), True)
 
 
 def _of_array(function: str, argument: str, x: np.ndarray[Any, Any], writable: bool, empty: bool) -> Memory:

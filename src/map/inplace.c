@@ -148,9 +148,7 @@ static bool is_small(const struct shmemi_inplace *engine, const struct range *ra
 static int register_range(struct shmemi_inplace *engine, const struct range *range, uintptr_t address,
                           struct shmemi_piece **pieces_out, size_t *count_out, enum shmemi_guard *guard)
 {
-    int rc = shmemi_inplace_survey(engine, range->low, range->high);
-    if (rc == 0)
-        rc = shmemi_pages_make(&engine->pages, range->first, range->last);
+    int rc = shmemi_pages_make(&engine->pages, range->first, range->last);
     if (rc == 0)
         rc = bring_in_all(engine, range, is_small(engine, range, address), guard);
     if (rc == 0)
@@ -183,11 +181,11 @@ int shmemi_inplace_register(struct shmemi_inplace *engine, void *address, size_t
     if (rc < 0)
         return rc;
     enum shmemi_guard guard = engine->guard.strength;
-    rc = register_range(engine, &range, (uintptr_t)address, pieces_out, count_out, &guard);
-    if (rc < 0) {
+    rc = shmemi_inplace_survey(engine, range.low, range.high);
+    if (rc == 0 && (rc = register_range(engine, &range, (uintptr_t)address, pieces_out, count_out, &guard)) < 0)
         undo(engine, &range);
+    if (rc < 0)
         rc = shmemi_fail_in(rc, "cannot register %zu bytes at %p", size, address);
-    }
     shmemi_inplace_end_turn(engine, &turn);
     if (rc == 0)
         *guard_out = guard;

@@ -107,6 +107,11 @@ def test_tensors_that_cannot_be():
     with raises(BadBuffer, 'conj'):
         shmem.register(torch.zeros(3, dtype=torch.complex64).conj())
 
+    robbed = torch.zeros(100)
+    (robbed.untyped_storage() if hasattr(robbed, 'untyped_storage') else robbed.storage()).resize_(2)
+    with raises(BadBuffer, 'its storage was resized'):
+        shmem.register(robbed)
+
     class Elsewhere:  # as CuPy's arrays are
         __cuda_array_interface__ = {'shape': (3,)}
 
