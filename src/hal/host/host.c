@@ -101,13 +101,21 @@ static int host_reserve(int handle, size_t offset, size_t bytes)
     return 0;
 }
 
+/* Mapped without access first and unlocked: in a program that locks all memory to come (mlockall), a mapping that can be
+   touched takes all its pages at once, and a heap is a ceiling and not a need. */
 static int host_map(int handle, size_t offset, size_t bytes, enum shmemi_access access, void *at, void **out)
 {
     int protection = access == SHMEMI_READ_ONLY ? PROT_READ : PROT_READ | PROT_WRITE;
     int flags = (access == SHMEMI_COPY_ON_WRITE ? MAP_PRIVATE : MAP_SHARED) | MAP_NORESERVE | (at ? MAP_FIXED : 0);
-    void *mapped = mmap(at, bytes, protection, flags, handle, (off_t)offset);
+    void *mapped = mmap(at, bytes, PROT_NONE, flags, handle, (off_t)offset);
     if (mapped == MAP_FAILED)
         return shmemi_fail_errno("mapping %zu bytes of shared memory", bytes);
+    munlock(mapped, bytes);
+    if (mprotect(mapped, bytes, protection) < 0) {
+        int rc = shmemi_fail_errno("mapping %zu bytes of shared memory", bytes);
+        munmap(mapped, bytes);
+        return rc;
+    }
     *out = mapped;
     return 0;
 }
