@@ -30,7 +30,7 @@ def tap(text, prefix):
         skip = SKIP.search(name)
         if skip:
             name = name[:skip.start()].strip()
-            yield Result('skipped', f'{prefix} {name or skip.group(1)}', skip.group(1) if name else reason)
+            yield Result('skipped', f'{prefix} {name or skip.group(1)}', skip.group(1) if name and skip.group(1) else reason)
         else:
             yield Result('failed' if bad else 'passed', f'{prefix} {name}', '')
 

@@ -256,5 +256,8 @@ def test_torchrun(tmp_path):
         print('joined', flush=True)
     ''')
     result = run([PYTHON, '-m', 'torch.distributed.run', '--nproc-per-node', '2', '--master-addr', '127.0.0.1',
-                  '--master-port', free_port(), path]).ok()
+                  '--master-port', free_port(), path])
+    if 'use_libuv was requested' in result.text:
+        pytest.skip('this torchrun starts nothing: its own store asks for libuv, which this torch was built without')
+    result.ok()
     assert result.out.count('joined') == 2, result.text
