@@ -39,7 +39,7 @@ static void unlink_own(struct shmemi_regions *all, struct shmemi_region *r)
         r->next->previous = r->previous;
 }
 
-static void end_one(struct shmemi_regions *all, struct shmemi_region *r);
+static void end_one(struct shmemi_region *r);
 
 /* At the end of the job. Memory that was moved becomes private again; views of peers' memory stay as they are, because
    arrays may still lie in them. */
@@ -56,7 +56,7 @@ static void end_regions(struct shmemi_job *job)
         struct shmemi_region *r = all->own;
         unlink_own(all, r);
         if (shmemi_handle_take_soon(r->self)) /* else a thread hangs in a call with it, and it stays as it is */
-            end_one(all, r);
+            end_one(r);
     }
     shmemi_handles_end(all->handles, forget);
     shmemi_peer_files_close(all->files, job->n);
@@ -325,9 +325,8 @@ int shmemi_region_register(void *address, size_t size, const shmemx_region_attr_
 }
 
 /* The region is gone for peers, its memory private again. It is in no list any more. */
-static void end_one(struct shmemi_regions *all, struct shmemi_region *r)
+static void end_one(struct shmemi_region *r)
 {
-    (void)all;
     struct shmemi_slot *slot = &shmemi_current->slots[r->owner];
     /* [gone] sequentially consistent beside `mapped`: a peer counts itself and then looks at the state, so either it
        sees the end or it is counted. */
@@ -366,6 +365,6 @@ int shmemi_region_deregister(shmemx_region_t handle)
     pthread_mutex_lock(&all->lock);
     unlink_own(all, r);
     pthread_mutex_unlock(&all->lock);
-    end_one(all, r);
+    end_one(r);
     return 0;
 }

@@ -86,15 +86,26 @@ static bool event_done(void *argument)
     return w->closing || w->refused;
 }
 
-/* Takes the offer back. A claimed one is left to the claimer, unless that has died; true when the offer is gone. */
+/* Whether PE `claimer` - 1 is putting here now. It says so before it claims, and until it has cleared the claim; so a claim of
+   one that does not, because it died, left, or never made it, counts for nothing. */
+static bool is_putting(uint64_t claimer)
+{
+    const struct shmemi_job *job = shmemi_current;
+    if (!claimer || claimer > (uint64_t)job->n)
+        return false;
+    const struct shmemi_slot *slot = &job->slots[claimer - 1];
+    /* [place] acquire pairs with the store in try_to_stand(). */
+    return atomic_load_explicit(&slot->putting_to, memory_order_acquire) == (uint32_t)job->me + 1 &&
+           !shmemi_member_died(&slot->member) && !shmemi_member_left(&slot->member);
+}
+
+/* Takes the offer back. A claimed one is left to the claimer while that is putting; true when the offer is gone. */
 static bool withdrawn(struct shmemi_slot *own)
 {
     uint64_t offer = atomic_load_explicit(&own->offer, memory_order_acquire); /* [offer] */
-    uint64_t claimer = offer >> 48;
     if (!offer)
         return true;
-    if (claimer && claimer <= (uint64_t)shmemi_current->n &&
-        !shmemi_member_died(&shmemi_current->slots[claimer - 1].member))
+    if (is_putting(offer >> 48))
         return false;
     return atomic_compare_exchange_strong_explicit(&own->offer, &offer, 0, memory_order_acq_rel, memory_order_acquire);
 }

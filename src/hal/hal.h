@@ -63,4 +63,8 @@ struct shmemi_host_room {
 };
 void shmemi_host_room(struct shmemi_host_room *out);
 
+/* 0 when `bytes` may be taken now and a reserve stays; else -ENOMEM with what limits it. left (may be NULL): what may be
+   taken at all. */
+int shmemi_host_may_take(size_t bytes, size_t *left);
+
 #endif

@@ -19,12 +19,6 @@
 
 enum { ANSWER_WITHIN = 1000000000, ASK_WITHIN = 5, CAUSE_FIRST = 50000 }; /* ns; s; us */
 
-static struct shmemi_message message(enum shmemi_message_type type)
-{
-    return (struct shmemi_message){
-        .magic = SHMEMI_MESSAGE_MAGIC, .type = type, .fingerprint = shmemi_fingerprint(), .pid = (int32_t)getpid()};
-}
-
 /* The descriptor (the engine's own, or negative errno), and the rest of the answer in *m. */
 static int own_descriptor(uint64_t which, struct shmemi_message *m)
 {
@@ -42,7 +36,7 @@ static int own_descriptor(uint64_t which, struct shmemi_message *m)
 
 static void give_descriptor(int socket, uint64_t which)
 {
-    struct shmemi_message m = message(SHMEMI_MESSAGE_FD);
+    struct shmemi_message m = shmemi_message(SHMEMI_MESSAGE_FD);
     int fd = own_descriptor(which, &m);
     shmemi_wire_send(socket, &m, sizeof m, &fd, fd >= 0, shmemi_now() + ANSWER_WITHIN);
 }
@@ -65,7 +59,7 @@ void shmemi_answer(void *context, int socket)
     if (m.type == SHMEMI_MESSAGE_FD)
         give_descriptor(socket, m.value);
     if (m.type == SHMEMI_MESSAGE_PIECES && job->parts->more_pieces) {
-        struct shmemi_message reply = message(SHMEMI_MESSAGE_PIECES);
+        struct shmemi_message reply = shmemi_message(SHMEMI_MESSAGE_PIECES);
         job->parts->more_pieces(job, m.value, (uint32_t)m.rank, &reply);
         shmemi_wire_send(socket, &reply, sizeof reply, NULL, 0, shmemi_now() + ANSWER_WITHIN);
     }
@@ -73,7 +67,7 @@ void shmemi_answer(void *context, int socket)
         shmemi_wire_send(socket, &m, sizeof m, NULL, 0, shmemi_now() + ANSWER_WITHIN);
     if (m.type ==
         SHMEMI_MESSAGE_HELLO) { /* after the job has started: somebody who is here for the next, or a mistake */
-        struct shmemi_message no = message(SHMEMI_MESSAGE_REFUSED);
+        struct shmemi_message no = shmemi_message(SHMEMI_MESSAGE_REFUSED);
         const struct shmemi_member *place = m.rank >= 0 && m.rank < job->n ? &job->slots[m.rank].member : NULL;
         no.rank = -EEXIST;
         snprintf(no.text, sizeof no.text, "the job has started already, with another process (pid %d) as PE %d",
@@ -137,7 +131,7 @@ static int ask(int pe, struct shmemi_message *m, int *fd, unsigned *fds, struct 
 
 int shmemi_ask_fd(int pe, enum shmemi_descriptor which, struct shmemi_fd_answer *out)
 {
-    struct shmemi_message m = message(SHMEMI_MESSAGE_FD);
+    struct shmemi_message m = shmemi_message(SHMEMI_MESSAGE_FD);
     int fd = -1;
     unsigned got = 0;
     m.value = which;
@@ -154,7 +148,7 @@ int shmemi_ask_fd(int pe, enum shmemi_descriptor which, struct shmemi_fd_answer 
 int shmemi_ask_pieces(int pe, uint64_t number, uint32_t first, uint32_t count, struct shmemi_piece *out)
 {
     for (uint32_t have = 0; have < count;) {
-        struct shmemi_message m = message(SHMEMI_MESSAGE_PIECES);
+        struct shmemi_message m = shmemi_message(SHMEMI_MESSAGE_PIECES);
         unsigned none = 0;
         m.value = number;
         m.rank = (int32_t)(first + have);
@@ -171,7 +165,7 @@ int shmemi_ask_pieces(int pe, uint64_t number, uint32_t first, uint32_t count, s
 
 int shmemi_ask_pid(int pe, int *out)
 {
-    struct shmemi_message m = message(SHMEMI_MESSAGE_WHO);
+    struct shmemi_message m = shmemi_message(SHMEMI_MESSAGE_WHO);
     struct ucred who = {0};
     unsigned none = 0;
     int rc = ask(pe, &m, NULL, &none, &who);

@@ -72,11 +72,8 @@ static void tell_all(int status)
         if (pe == job->me || shmemi_member_died(&job->slots[pe].member) || shmemi_member_left(&job->slots[pe].member) ||
             shmemi_wire_connect(job->parts->identity.name, pe, &socket) < 0)
             continue;
-        struct shmemi_message m = {.magic = SHMEMI_MESSAGE_MAGIC,
-                                   .type = SHMEMI_MESSAGE_END,
-                                   .fingerprint = shmemi_fingerprint(),
-                                   .rank = status,
-                                   .pid = (int32_t)getpid()};
+        struct shmemi_message m = shmemi_message(SHMEMI_MESSAGE_END);
+        m.rank = status;
         shmemi_wire_send(socket, &m, sizeof m, NULL, 0, shmemi_now() + 50000000);
         close(socket);
     }

@@ -4,6 +4,7 @@
 #define SHMEMI_JOB_MESSAGE_H
 
 #include <stdint.h>
+#include <unistd.h>
 
 enum shmemi_message_type {
     SHMEMI_MESSAGE_HELLO =
@@ -34,5 +35,14 @@ _Static_assert(sizeof(struct shmemi_message) == 496, "the layout is the same in 
 
 /* Sizes and versions that two builds must share, in one number. */
 uint64_t shmemi_fingerprint(void);
+
+/* A message of this process, with nothing in it yet. */
+static inline struct shmemi_message shmemi_message(enum shmemi_message_type type)
+{
+    return (struct shmemi_message){.magic = SHMEMI_MESSAGE_MAGIC,
+                                   .type = type,
+                                   .fingerprint = shmemi_fingerprint(),
+                                   .pid = (int32_t)getpid()};
+}
 
 #endif

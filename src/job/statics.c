@@ -33,14 +33,7 @@ void shmemi_statics_range(char **begin, size_t *bytes)
 static int ask_room(void *context, size_t bytes)
 {
     (void)context;
-    struct shmemi_host_room room;
-    shmemi_host_room(&room);
-    size_t kept = room.total / 32 < (64u << 20) ? room.total / 32 : 64u << 20;
-    if (room.bytes >= kept && room.bytes - kept >= bytes)
-        return 0;
-    return shmemi_fail(-ENOMEM,
-                       "%zu bytes of memory are needed, but %s leaves %zu free (of %zu; %zu are kept in reserve)",
-                       bytes, room.limit, room.bytes > kept ? room.bytes - kept : 0, room.total, kept);
+    return shmemi_host_may_take(bytes, NULL);
 }
 
 int shmemi_inplace_engine(struct shmemi_inplace **out)

@@ -42,12 +42,6 @@ size_t shmemi_control_bytes(int n)
     return shmemi_directory_offset(n, n);
 }
 
-static struct shmemi_message message(enum shmemi_message_type type)
-{
-    return (struct shmemi_message){
-        .magic = SHMEMI_MESSAGE_MAGIC, .type = type, .fingerprint = shmemi_fingerprint(), .pid = (int32_t)getpid()};
-}
-
 static void close_all(int *fds, int count)
 {
     for (int i = 0; i < count; i++)
@@ -85,7 +79,7 @@ static void name_missing(const struct hub *hub, char *out, size_t size)
 /* Passes this thread's error text on, and keeps it: that of a failing send is not what anybody needs. */
 static void refuse(int socket, int rc)
 {
-    struct shmemi_message m = message(SHMEMI_MESSAGE_REFUSED);
+    struct shmemi_message m = shmemi_message(SHMEMI_MESSAGE_REFUSED);
     char why[1024];
     snprintf(why, sizeof why, "%s", shmemi_last_error());
     m.rank = rc;
@@ -145,7 +139,7 @@ static int welcome_one(struct hub *hub, int socket)
             close(fd);
         return rc;
     }
-    struct shmemi_message heard = message(SHMEMI_MESSAGE_HEARD);
+    struct shmemi_message heard = shmemi_message(SHMEMI_MESSAGE_HEARD);
     shmemi_wire_send(socket, &heard, sizeof heard, NULL, 0,
                      soon); /* one that has gone already is noticed in collect() */
     hub->heaps[m.rank] = fd;
@@ -271,12 +265,12 @@ static int make_control(const struct hub *hub, size_t bytes, int *out)
 static int hand_out(const struct hub *hub, int control, size_t control_bytes)
 {
     for (int pe = 1; pe < hub->identity->n; pe++) {
-        struct shmemi_message m = message(SHMEMI_MESSAGE_WELCOME);
+        struct shmemi_message m = shmemi_message(SHMEMI_MESSAGE_WELCOME);
         m.value = control_bytes;
         int rc = shmemi_wire_send(hub->sockets[pe], &m, sizeof m, &control, 1, hub->deadline);
         for (int first = 0; rc == 0 && first < hub->identity->n; first += SHMEMI_WIRE_FDS) {
             int count = hub->identity->n - first < SHMEMI_WIRE_FDS ? hub->identity->n - first : SHMEMI_WIRE_FDS;
-            m = message(SHMEMI_MESSAGE_HEAPS);
+            m = shmemi_message(SHMEMI_MESSAGE_HEAPS);
             m.rank = first;
             m.count = count;
             rc = shmemi_wire_send(hub->sockets[pe], &m, sizeof m, hub->heaps + first, (unsigned)count, hub->deadline);
@@ -388,7 +382,7 @@ static int receive_heaps(int socket, const struct shmemi_identity *identity, siz
    the PE 0 of an earlier job of this name, which is still leaving that. */
 static int greet_hub(const struct shmemi_identity *identity, int heap, size_t heap_size, int64_t deadline, int *out)
 {
-    struct shmemi_message hello = message(SHMEMI_MESSAGE_HELLO);
+    struct shmemi_message hello = shmemi_message(SHMEMI_MESSAGE_HELLO);
     hello.rank = identity->me;
     hello.size = identity->n;
     hello.heap_size = heap_size;

@@ -70,24 +70,32 @@ static size_t clamp(size_t n, size_t low, size_t high)
     return n < low ? low : n > high ? high : n;
 }
 
+int shmemi_host_may_take(size_t bytes, size_t *left)
+{
+    struct shmemi_host_room room;
+    shmemi_host_room(&room);
+    size_t kept = clamp(room.total / 32, KEPT_LEAST, KEPT_MOST);
+    size_t free = room.bytes > kept ? room.bytes - kept : 0;
+    if (left)
+        *left = free;
+    if (bytes <= free)
+        return 0;
+    return shmemi_fail(-ENOMEM,
+                       "%zu bytes of memory are needed, but %s leaves %zu free (of %zu; %zu are kept in reserve)", bytes,
+                       room.limit, free, room.total, kept);
+}
+
 /* Memory is taken in steps of at most an eighth of what is left, and a reserve stays: several processes that take
    memory under one limit at the same time then stop before it, instead of being killed at it. */
 static int host_reserve(int handle, size_t offset, size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
-        struct shmemi_host_room room;
-        shmemi_host_room(&room);
-        size_t kept = clamp(room.total / 32, KEPT_LEAST, KEPT_MOST);
-        size_t left = room.bytes > kept ? room.bytes - kept : 0;
+        size_t left;
+        int rc = shmemi_host_may_take(bytes - done, &left);
         size_t step = clamp(left / 8, STEP_LEAST, STEP_MOST);
         if (step > bytes - done)
             step = bytes - done;
-        int rc = 0;
-        if (bytes - done > left)
-            rc = shmemi_fail(-ENOMEM,
-                             "%zu bytes of memory are needed, but %s leaves %zu free (of %zu; %zu are kept in reserve)",
-                             bytes - done, room.limit, left, room.total, kept);
-        else if (fallocate(handle, 0, (off_t)(offset + done), (off_t)step) < 0)
+        if (rc == 0 && fallocate(handle, 0, (off_t)(offset + done), (off_t)step) < 0)
             rc = shmemi_fail_errno("fallocate of %zu bytes", step);
         if (rc == -EINTR)
             continue;
