@@ -50,25 +50,42 @@ static bool overlap(uint64_t low, uint64_t high, uint64_t from, uint64_t to)
     return low < to && from < high;
 }
 
-/* This thread's stack: from the frame we are in down a little, and up as far as the C library knows. Asked
-   only when the mapping holds both the stack and the object, for it reads and allocates. */
+static bool holds(const struct shmemi_map *map, uint64_t address)
+{
+    return map->start <= address && address < map->end;
+}
+
+/* Where the C library says this thread's stack is, its control block included. */
+static bool own_stack(uint64_t *base, uint64_t *end)
+{
+    pthread_attr_t attributes;
+    void *address;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return false;
+    bool known = pthread_attr_getstack(&attributes, &address, &size) == 0;
+    pthread_attr_destroy(&attributes);
+    *base = (uintptr_t)address;
+    *end = *base + size;
+    return known;
+}
+
+/* This thread's stack: from the frame we are in down a little, and as far as the C library knows, or up a little
+   on a stack that it does not know. Asked only when the mapping holds both the stack and the object, for it
+   reads and allocates: what lies in another mapping right above a stack is none. */
 static bool in_own_stack(const struct shmemi_map *map, uint64_t low, uint64_t high)
 {
     uint64_t here = (uintptr_t)__builtin_frame_address(0);
     const uint64_t near = 16384; /* for this library's own calls, whatever stack this is (a coroutine's) */
-    if (overlap(low, high, here - near, here + near))
+    const uint64_t callers = 1024;
+    if (overlap(low, high, here - near, here + callers))
         return true;
-    if (here < map->start || here >= map->end)
+    if (!holds(map, here))
         return false;
-    pthread_attr_t attributes;
-    void *base;
-    size_t size;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-        return true;
-    bool inside = pthread_attr_getstack(&attributes, &base, &size) != 0 ||
-                  overlap(low, high, (uintptr_t)base, (uintptr_t)base + size);
-    pthread_attr_destroy(&attributes);
-    return inside;
+    uint64_t base, end;
+    if (own_stack(&base, &end) && base <= here && here < end)
+        return overlap(low, high, base, end);
+    return overlap(low, high, here, here + near);
 }
 
 uintptr_t shmemi_inplace_control_block(pid_t thread)
@@ -81,7 +98,8 @@ uintptr_t shmemi_inplace_control_block(pid_t thread)
 /* Another thread's stack, as well as one can tell: its mapping begins where the stack does (a guard page
    comes before) and holds the control block. A stack of unusual size above other memory may be missed, or
    memory next to one refused. */
-static bool in_other_stack(const struct shmemi_map *map, uint64_t low, uint64_t high)
+static bool in_other_stack(const struct shmemi_inplace *engine, const struct shmemi_map *map, uint64_t low,
+                           uint64_t high)
 {
     static const uint64_t usual = UINT64_C(8) << 20;
     DIR *threads = opendir("/proc/self/task");
@@ -92,10 +110,10 @@ static bool in_other_stack(const struct shmemi_map *map, uint64_t low, uint64_t 
     while (!inside && (entry = readdir(threads))) {
         pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
         uint64_t block = thread > 0 && thread != getpid() ? shmemi_inplace_control_block(thread) : 0;
-        if (block < map->start || block >= map->end)
+        if (!holds(map, block))
             continue;
         uint64_t bottom = block - map->start > usual ? block - usual : map->start;
-        inside = overlap(low, high, bottom, block + 4096);
+        inside = overlap(low, high, bottom, (block / engine->page + 1) * engine->page); /* a stack ends with it */
     }
     closedir(threads);
     return inside;
@@ -103,22 +121,27 @@ static bool in_other_stack(const struct shmemi_map *map, uint64_t low, uint64_t 
 
 /* Control blocks of this thread and of the main one, which has no stack mapping to be found by. The kernel
    itself writes there whenever it has run something else (restartable sequences), also for the thread that is
-   to bring the page back. */
-static bool holds_control_block(const struct shmemi_inplace *engine, uint64_t low, uint64_t high)
+   to bring the page back. The block ends where its mapping or its stack does: what follows is free. */
+static bool holds_control_block(const struct shmemi_inplace *engine, const struct shmemi_map *map, uint64_t low,
+                                uint64_t high)
 {
-    uint64_t own = (uintptr_t)pthread_self(), main_thread = engine->main_thread;
     const uint64_t below = 1024, above = 2560; /* glibc's struct pthread, from its start or its robust list */
-    return overlap(low, high, own - below, own + above) ||
-           (main_thread && overlap(low, high, main_thread - below, main_thread + above));
+    const uint64_t main_thread = engine->main_thread, own = (uintptr_t)pthread_self();
+    if (main_thread && holds(map, main_thread) && overlap(low, high, main_thread - below, main_thread + above))
+        return true;
+    if (!holds(map, own) || !overlap(low, high, own - below, own + above))
+        return false;
+    uint64_t base, end;
+    return !own_stack(&base, &end) || own < base || own >= end || low < end;
 }
 
 static int check_stacks(const struct shmemi_inplace *engine, const struct shmemi_map *map, uint64_t low, uint64_t high)
 {
     if (!strncmp(map->name, "[stack", 6) || in_own_stack(map, low, high))
         return refuse(-EINVAL, map, "is this thread's stack");
-    if (holds_control_block(engine, low, high))
+    if (holds_control_block(engine, map, low, high))
         return refuse(-EINVAL, map, "holds a thread's control block on the same page");
-    if (strcmp(map->name, "[heap]") != 0 && in_other_stack(map, low, high))
+    if (strcmp(map->name, "[heap]") != 0 && in_other_stack(engine, map, low, high))
         return refuse(-EINVAL, map, "is another thread's stack");
     return 0;
 }

@@ -487,6 +487,49 @@ static void stacks_are_refused(void **state)
     shmemi_inplace_destroy(engine);
 }
 
+struct neighbour {
+    struct shmemi_inplace *engine;
+    char *above; /* the page where the stack ends */
+};
+
+static void *register_what_is_above_the_stack(void *opaque)
+{
+    struct neighbour *n = opaque;
+    struct region region = put_in(n->engine, n->above, 100);
+    take_out(n->engine, region, false);
+    region = put_in(n->engine, n->above, 3 * PAGE);
+    take_out(n->engine, region, false);
+    return NULL;
+}
+
+/* Where a mapping happens to begin right above a stack, as another arena of malloc may, it is no stack. */
+static void memory_right_above_a_stack_is_no_stack(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip_because("sanitizers have stacks of their own");
+    enum { STACK = 512 << 10, ABOVE = 64 << 10 };
+    for (int separate = 0; separate < 2; separate++) {
+        struct neighbour n = {.engine = plain_engine()};
+        char *low = mmap(NULL, STACK + ABOVE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_ptr_not_equal(low, MAP_FAILED);
+        n.above = low + STACK;
+        if (separate)
+            assert_ptr_equal(mmap(n.above, ABOVE, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0),
+                             n.above);
+        pthread_attr_t attributes;
+        pthread_t thread;
+        pthread_attr_init(&attributes);
+        assert_int_equal(pthread_attr_setstack(&attributes, low, STACK), 0);
+        assert_int_equal(pthread_create(&thread, &attributes, register_what_is_above_the_stack, &n), 0);
+        pthread_join(thread, NULL);
+        pthread_attr_destroy(&attributes);
+        munmap(low, STACK + ABOVE);
+        shmemi_inplace_destroy(n.engine);
+    }
+}
+
 static void shared_memory_and_devices_are_refused(void **state)
 {
     (void)state;
@@ -718,6 +761,7 @@ int main(void)
         cmocka_unit_test(protection_survives),
         cmocka_unit_test(bad_ranges_are_refused),
         cmocka_unit_test(stacks_are_refused),
+        cmocka_unit_test(memory_right_above_a_stack_is_no_stack),
         cmocka_unit_test(shared_memory_and_devices_are_refused),
         cmocka_unit_test(memory_under_another_userfaultfd_is_refused),
         cmocka_unit_test(a_failed_register_changes_nothing),

@@ -494,10 +494,12 @@ static void locks_of_the_heap_on_mixed_pages_stay_the_parents(void **state)
 static _Atomic bool end;
 static _Atomic long wrong;
 
-static void check(bool right)
+static void check(bool right, const char *what, size_t size)
 {
-    if (!right)
-        atomic_fetch_add_explicit(&wrong, 1, memory_order_relaxed); /* read after the join */
+    if (right)
+        return;
+    if (atomic_fetch_add_explicit(&wrong, 1, memory_order_relaxed) == 0) /* read after the join */
+        fprintf(stderr, "%s, %zu bytes: %s\n", what, size, shmemi_last_error());
 }
 
 static void *register_all_the_time(void *engine)
@@ -507,10 +509,11 @@ static void *register_all_the_time(void *engine)
         char *block = malloc(size);
         memset(block, i, size);
         struct region region = {0};
-        check(shmemi_inplace_register(engine, block, size, &region.pieces, &region.count, &region.guard) == 0);
-        check(filled(block, size, i));
-        check(shmemi_inplace_deregister(engine, region.pieces, region.count, i % 2) == 0);
-        check(filled(block, size, i));
+        check(shmemi_inplace_register(engine, block, size, &region.pieces, &region.count, &region.guard) == 0,
+              "register", size);
+        check(filled(block, size, i), "the registered bytes differ", size);
+        check(shmemi_inplace_deregister(engine, region.pieces, region.count, i % 2) == 0, "deregister", size);
+        check(filled(block, size, i), "the bytes differ afterwards", size);
         free(region.pieces);
         free(block);
     }
