@@ -22,13 +22,46 @@ enum {
 
 enum shmemi_access { SHMEMI_READ_ONLY, SHMEMI_READ_WRITE, SHMEMI_COPY_ON_WRITE };
 
+/* What the caller wants of memory beyond its size; all zeros (with node -1) ask for nothing. Each wish is honoured, or
+   the slot fails and says why. */
+enum { SHMEMI_PAGES_USUAL = 0, SHMEMI_PAGES_TRANSPARENT = 1 };
+enum shmemi_cache { SHMEMI_CACHE_USUAL, SHMEMI_CACHE_WRITE_BACK, SHMEMI_CACHE_WRITE_COMBINING, SHMEMI_CACHE_UNCACHED };
+
+struct shmemi_wish {
+    size_t page; /* SHMEMI_PAGES_; or exactly this many bytes: a huge page size of this machine */
+    int node;    /* NUMA node, or -1 */
+    bool lock;   /* never swapped out */
+    enum shmemi_cache cache;
+    bool sealable; /* freeze() may be called later */
+};
+#define SHMEMI_NO_WISH ((struct shmemi_wish){.node = -1})
+
+/* What memory really is. */
+struct shmemi_obtained {
+    size_t page; /* bytes: what the kernel maps it with now, at most */
+    int node;    /* where its first page lies; -1: not known */
+    bool locked;
+    size_t huge_bytes; /* how much of it is in huge pages now */
+};
+
 struct shmemi_hal {
     const char *name;
     unsigned capabilities;
 
     /* Makes memory of `bytes` (a multiple of the page size) that other processes can map, without taking pages yet, and
        seals it against shrinking. *handle is a descriptor, closed by the caller. Does not block. */
-    int (*create)(const char *label, size_t bytes, int *handle);
+    int (*create)(const char *label, size_t bytes, const struct shmemi_wish *wish, int *handle); /* wish NULL: none */
+
+    /* On a mapping of fresh memory, before pages are taken: node and page size. After they were: locks it. And tells
+       what came of it. wish NULL or nothing wished: 0 at once. */
+    int (*place)(void *at, size_t bytes, const struct shmemi_wish *wish);
+    int (*lock)(void *at, size_t bytes);
+    void (*report)(const void *at, size_t bytes, struct shmemi_obtained *out);
+
+    /* A descriptor of the same memory that can only be mapped for reading; across users the kernel holds to it. */
+    int (*narrow)(int handle, int *out);
+    /* From now on nobody can map it for writing who has not done so already, not even the same user. */
+    int (*freeze)(int handle);
 
     /* Checks a handle that came from another process: at least `bytes` long and sealed against shrinking. */
     int (*check)(int handle, size_t bytes);
@@ -49,6 +82,11 @@ struct shmemi_hal {
                 size_t bytes);
 };
 
+/* The back end for a type of memory that a person named: "host", "npu", "cuda", or "auto" (a device if there is one,
+   else host). -ENODEV with what is missing (library, driver, device), unless SHMEM_DEVICE_FALLBACK=host, which warns
+   once and gives host memory; -EINVAL for another name. */
+int shmemi_hal_find(const char *type, const struct shmemi_hal **out);
+
 /* The back end of a kind; NULL where it is absent. */
 const struct shmemi_hal *shmemi_hal(enum shmemi_memory_kind kind);
 
@@ -63,8 +101,8 @@ struct shmemi_host_room {
 };
 void shmemi_host_room(struct shmemi_host_room *out);
 
-/* 0 when `bytes` may be taken now and a reserve stays; else -ENOMEM with what limits it. left (may be NULL): what may be
-   taken at all. */
+/* 0 when `bytes` may be taken now and a reserve stays; else -ENOMEM with what limits it. left (may be NULL): what may
+   be taken at all. */
 int shmemi_host_may_take(size_t bytes, size_t *left);
 
 #endif

@@ -290,7 +290,7 @@ static int join(struct shmemi_job *job, const struct shmemi_job_request *request
     job->me = parts->identity.me;
     job->stride = stride_of(job->heap_size);
     int64_t deadline = shmemi_deadline(parts->timeout);
-    if ((rc = reserve_window(job)) < 0 || (rc = shmemi_hal_host.create("shmem-heap", job->heap_size, &heap)) < 0)
+    if ((rc = reserve_window(job)) < 0 || (rc = shmemi_hal_host.create("shmem-heap", job->heap_size, NULL, &heap)) < 0)
         return rc;
     rc = shmemi_wireup(&parts->identity, heap, job->heap_size, job->stride, deadline, &wired);
     if (rc < 0) {

@@ -234,7 +234,7 @@ static int collect(struct hub *hub, int listener)
 /* Makes the control segment, its pages taken. */
 static int make_control(const struct hub *hub, size_t bytes, int *out)
 {
-    int fd = -1, rc = shmemi_hal_host.create("shmem-control", bytes, &fd);
+    int fd = -1, rc = shmemi_hal_host.create("shmem-control", bytes, NULL, &fd);
     if (rc < 0)
         return rc;
     void *at = NULL;

@@ -25,8 +25,9 @@ static int check_file_limit(const char *label, size_t bytes)
                        label, bytes, (size_t)limit.rlim_cur);
 }
 
-static int host_create(const char *label, size_t bytes, int *handle)
+static int host_create(const char *label, size_t bytes, const struct shmemi_wish *wish, int *handle)
 {
+    (void)wish;
     int limited = check_file_limit(label, bytes);
     if (limited < 0)
         return limited;

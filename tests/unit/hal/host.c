@@ -30,7 +30,7 @@ static void seals(void **state)
 {
     int handle = -1;
     (void)state;
-    ok(host->create("shmem-test", 4 * MIB, &handle));
+    ok(host->create("shmem-test", 4 * MIB, NULL, &handle));
     assert_int_equal(bytes_taken(handle), 0); /* sparse */
     assert_int_equal(ftruncate(handle, MIB), -1);
     assert_int_equal(errno, EPERM);
@@ -47,7 +47,7 @@ static void strange_handles(void **state)
 {
     int handle = -1, unsealed, ends[2];
     (void)state;
-    ok(host->create("shmem-test", MIB, &handle));
+    ok(host->create("shmem-test", MIB, NULL, &handle));
     refuses(EPROTO, "1048576 bytes instead of 1048577", host->check(handle, MIB + 1));
     close(handle);
     unsealed = memfd_create("shmem-test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -66,7 +66,7 @@ static void reserve_map_release(void **state)
     int handle = -1;
     void *at = NULL, *read_only = NULL, *own = NULL;
     (void)state;
-    ok(host->create("shmem-test", 64 * MIB, &handle));
+    ok(host->create("shmem-test", 64 * MIB, NULL, &handle));
     ok(host->reserve(handle, MIB, 20 * MIB));
     assert_int_equal(bytes_taken(handle), 20 * MIB);
     ok(host->map(handle, MIB, 20 * MIB, SHMEMI_READ_WRITE, NULL, &at));
@@ -99,7 +99,7 @@ static void map_at(void **state)
     int handle = -1;
     void *mapped = NULL;
     (void)state;
-    ok(host->create("shmem-test", MIB, &handle));
+    ok(host->create("shmem-test", MIB, NULL, &handle));
     char *window = mmap(NULL, 4 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ok(host->map(handle, 0, MIB, SHMEMI_READ_WRITE, window + MIB, &mapped));
     assert_ptr_equal(mapped, window + MIB);
@@ -112,7 +112,7 @@ static void rolls_back(void **state)
 {
     int handle = -1;
     (void)state;
-    ok(host->create("shmem-test", 32 * MIB, &handle));
+    ok(host->create("shmem-test", 32 * MIB, NULL, &handle));
     assert_true(host->reserve(handle, 0, 64 * MIB) < 0); /* the seal stops it after some steps */
     assert_int_equal(bytes_taken(handle), 0);
     refuses(ENOMEM, "bytes of memory are needed, but", host->reserve(handle, 0, (size_t)1 << 50));
@@ -142,8 +142,8 @@ static void ask_too_much(const struct cgroup *group)
     child_check(cgroup_enter(group));
     shmemi_host_room(&there);
     child_check(there.total == 64 * MIB && there.bytes <= there.total && strstr(there.limit, "cgroup"));
-    child_check(host->create("shmem-test", 8 * MIB, &small) == 0);
-    child_check(host->create("shmem-test", 128 * MIB, &large) == 0);
+    child_check(host->create("shmem-test", 8 * MIB, NULL, &small) == 0);
+    child_check(host->create("shmem-test", 128 * MIB, NULL, &large) == 0);
     child_check(host->reserve(small, 0, 8 * MIB) == 0);
     child_check(host->map(small, 0, 8 * MIB, SHMEMI_READ_WRITE, NULL, &at) == 0);
     memset(at, 1, 8 * MIB);
@@ -194,7 +194,7 @@ static void race_in_a_cgroup(void **state)
                 int handle = -1;
                 char byte;
                 close(gate[1]);
-                child_check(cgroup_enter(&group) && host->create("shmem-test", 40 * MIB, &handle) == 0);
+                child_check(cgroup_enter(&group) && host->create("shmem-test", 40 * MIB, NULL, &handle) == 0);
                 ssize_t ignored = read(gate[0], &byte, 1); /* ends when the parent closes its end */
                 (void)ignored;
                 int rc = host->reserve(handle, 0, 40 * MIB);

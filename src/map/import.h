@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Imports: memory of other processes that keys opened to this one.
+//
+// A segment is mapped once for each access, however many keys of it are imported; a copy-on-write import has a mapping
+// of its own, a snapshot a private copy. Descriptors are kept only for serving the keys on as a guest, and at most
+// SHMEMI_IMPORT_FDS of them.
+#ifndef SHMEMI_MAP_IMPORT_H
+#define SHMEMI_MAP_IMPORT_H
+
+#include "share.h"
+
+enum { SHMEMI_IMPORT_FDS = 64 };
+
+enum shmemi_import_mode {
+    SHMEMI_IMPORT_READ,
+    SHMEMI_IMPORT_WRITE,    /* read and write */
+    SHMEMI_IMPORT_COW,      /* pages that are written become private; others follow the exporter */
+    SHMEMI_IMPORT_SNAPSHOT, /* a private copy of this moment (not atomic against writers) */
+    SHMEMI_IMPORT_ATOMIC,   /* no mapping: operations through the owner's service thread */
+};
+
+/* Who the importer is, beside what the kernel says of it. */
+struct shmemi_import_claims {
+    uint64_t token[2]; /* a member token; zeros: none */
+    uint64_t job;      /* hash of the name of the job that it is in, 0: none */
+    uint32_t pe;
+};
+
+/* One import. Freed by shmemi_import_close(); the mapping goes with the last import of it. */
+struct shmemi_import {
+    void *address; /* NULL: atomics only */
+    uint64_t bytes;
+    uint32_t rights; /* what this process was granted */
+    enum shmemi_import_mode mode;
+    struct shmemi_key key;
+    struct shmemi_key_record record; /* as it was at the import; the note is in it */
+};
+
+/* Imports a key: by the process's own shares if it is a member, from what is mapped already, or by asking those who
+   serve it. claims NULL: none. Errors: -EINVAL malformed, -ENOKEY unknown, -EKEYREVOKED revoked, -EACCES refused (the
+   text says which rights were asked and granted), -EKEYEXPIRED nobody living holds it, -EPROTO a server that answers
+   nonsense. */
+int shmemi_import_open(const char *text, enum shmemi_import_mode mode, const struct shmemi_import_claims *claims,
+                       struct shmemi_import **out);
+void shmemi_import_close(struct shmemi_import *import);
+
+enum shmemi_atomic {
+    SHMEMI_ATOMIC_FETCH,
+    SHMEMI_ATOMIC_SET,
+    SHMEMI_ATOMIC_ADD,
+    SHMEMI_ATOMIC_AND,
+    SHMEMI_ATOMIC_OR,
+    SHMEMI_ATOMIC_XOR,
+    SHMEMI_ATOMIC_SWAP,
+    SHMEMI_ATOMIC_CAS,
+};
+
+/* One atomic on the 4 or 8 bytes (`width`) at `offset` of the import, which must be aligned; checked against the
+   rights, done directly where the memory is mapped for writing, else by the owner. *before: the value that was there.
+   -EKEYEXPIRED when the owner is gone. Thread-safe. */
+int shmemi_import_atomic(struct shmemi_import *import, enum shmemi_atomic op, unsigned width, uint64_t offset,
+                         uint64_t operand, uint64_t compare, uint64_t *before);
+
+/* In a forked child: imports stay mapped; guests' sockets are closed. Called by the handler that share.c installs. */
+void shmemi_imports_after_fork(void);
+
+#endif
