@@ -96,7 +96,7 @@ static void refused_hello(struct shmemi_message m, enum with with, const char *w
         heap = memfd_create("shmem-test", MFD_CLOEXEC);
         assert_int_equal(ftruncate(heap, 1 << 20), 0);
     } else if (with != NO_HEAP)
-        ok(shmemi_hal_host.create("shmem-test", with == SHORT_HEAP ? 4096 : 1 << 20, NULL, NULL, &heap));
+        ok(shmemi_hal_host.create("shmem-test", with == SHORT_HEAP ? 4096 : 1 << 20, NULL, &heap));
     ok(shmemi_wire_send(socket, &m, sizeof m, &heap, with != NO_HEAP, soon()));
     struct shmemi_message answer;
     unsigned none;
@@ -161,7 +161,7 @@ static void hellos_of_the_dead(void **state)
     int socket = connect_to(0);
     struct shmemi_message m = hello(1, 3);
     unsigned none;
-    ok(shmemi_hal_host.create("shmem-test", 1 << 20, NULL, NULL, &heap));
+    ok(shmemi_hal_host.create("shmem-test", 1 << 20, NULL, &heap));
     ok(shmemi_wire_send(socket, &m, sizeof m, &heap, 1, soon()));
     ok(shmemi_wire_receive(socket, &m, sizeof m, NULL, 0, &none, soon()));
     assert_int_equal(m.type, SHMEMI_MESSAGE_HEARD);
@@ -297,7 +297,7 @@ static void a_false_pe_0(void **state)
         assert_int_equal(count, 1);
         m.type = SHMEMI_MESSAGE_HEARD;
         ok(shmemi_wire_send(socket, &m, sizeof m, NULL, 0, soon()));
-        ok(shmemi_hal_host.create("shmem-test", wrong[i].control, NULL, NULL, &control));
+        ok(shmemi_hal_host.create("shmem-test", wrong[i].control, NULL, &control));
         m.type = SHMEMI_MESSAGE_WELCOME;
         m.value = wrong[i].told ? wrong[i].told : shmemi_control_bytes(2);
         ok(shmemi_wire_send(socket, &m, sizeof m, &control, 1, soon()));
