@@ -157,18 +157,21 @@ int shmemi_host_may_take(size_t bytes, size_t *left)
                        bytes, room.limit, free, room.total, kept);
 }
 
-/* How much to take next of `bytes`: 0 or less in *rc when it cannot be had. */
-static size_t next_step(size_t bytes, size_t huge, bool transparent, int *rc)
+/* How much of [from, from + bytes) to take next; *rc: why not. huge: the size of its hugetlb pages; transparent: of the
+   transparent ones that are wished for, at whose bounds steps end. Each 0: none. */
+static size_t next_step(size_t from, size_t bytes, size_t huge, size_t transparent, int *rc)
 {
-    size_t left, step;
+    size_t left, step = huge;
     if (huge) {
         *rc = shmemi_host_huge_may_take("shared memory", bytes, huge);
-        return huge < bytes ? huge : bytes;
+        return step < bytes ? step : bytes;
     }
     *rc = shmemi_host_may_take(bytes, &left);
     step = clamp(left / 8, STEP_LEAST, STEP_MOST);
-    if (transparent) /* whole huge pages, as far as the limit allows */
-        step = clamp(step, shmemi_host_transparent_page(), STEP_MOST);
+    if (transparent) {
+        step = step > transparent ? step : transparent;
+        step -= (from + step) % transparent;
+    }
     return step < bytes ? step : bytes;
 }
 
@@ -178,12 +181,12 @@ static int host_reserve(int handle, size_t offset, size_t bytes)
 {
     struct stat st;
     size_t huge = shmemi_host_huge_page_of(handle);
-    bool transparent = fstat(handle, &st) == 0 && (st.st_mode & S_ISVTX);
+    size_t transparent = fstat(handle, &st) == 0 && (st.st_mode & S_ISVTX) ? shmemi_host_transparent_page() : 0;
     for (size_t done = 0; done < bytes;) {
         int rc;
-        size_t step = next_step(bytes - done, huge, transparent, &rc);
+        size_t step = next_step(offset + done, bytes - done, huge, transparent, &rc);
         if (rc == 0 && transparent)
-            shmemi_host_take_huge(handle, offset + done, step);
+            shmemi_host_take_huge(handle, offset + done, step, transparent);
         if (rc == 0 && fallocate(handle, 0, (off_t)(offset + done), (off_t)step) < 0)
             rc = shmemi_fail_errno("fallocate of %zu bytes", step);
         if (rc == -EINTR)

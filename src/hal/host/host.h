@@ -23,9 +23,9 @@ size_t shmemi_host_transparent_page(void);
 /* The page size of hugetlb memory behind a handle; 0 when it is ordinary memory. */
 size_t shmemi_host_huge_page_of(int handle);
 
-/* Takes pages through a mapping of its own that asks for huge ones, as fallocate would under no `advise`. What it does
-   not take is left to fallocate. */
-void shmemi_host_take_huge(int handle, size_t offset, size_t bytes);
+/* Takes pages through a mapping of its own that asks for transparent huge ones (of `page` bytes), which fallocate does
+   not do. What it does not take is left to fallocate. */
+void shmemi_host_take_huge(int handle, size_t offset, size_t bytes, size_t page);
 
 /* "2 MiB", "1 GiB", "64 KiB" */
 const char *shmemi_host_size_name(size_t bytes, char text[40]);

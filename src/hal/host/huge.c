@@ -197,11 +197,8 @@ int shmemi_host_transparent_wish(const char *label)
 
 /* fallocate takes small pages where the setting is `advise`, for it has no mapping to be advised by. So pages are taken
    through a mapping, at an address that lies in its huge page as the offset does in its own. */
-void shmemi_host_take_huge(int handle, size_t offset, size_t bytes)
+void shmemi_host_take_huge(int handle, size_t offset, size_t bytes, size_t page)
 {
-    size_t page = shmemi_host_transparent_page();
-    if (!page)
-        return;
     char *window = mmap(NULL, bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (window == MAP_FAILED)
         return;
