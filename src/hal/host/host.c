@@ -175,6 +175,17 @@ static size_t next_step(size_t from, size_t bytes, size_t huge, size_t transpare
     return step < bytes ? step : bytes;
 }
 
+/* fallocate of a step failed. Huge pages that are free and still not given are withheld by a cgroup. */
+static int refuse_step(size_t step, size_t huge)
+{
+    if (huge && (errno == ENOSPC || errno == ENOMEM))
+        return shmemi_fail(-ENOMEM,
+                           "the kernel gives this process no huge page of %zu bytes more, though some are free: the "
+                           "limit of its hugetlb cgroup, or of its NUMA nodes, is reached",
+                           huge);
+    return shmemi_fail_errno("fallocate of %zu bytes", step);
+}
+
 /* Memory is taken in steps of at most an eighth of what is left, and a reserve stays: several processes that take
    memory under one limit at the same time then stop before it, instead of being killed at it. */
 static int host_reserve(int handle, size_t offset, size_t bytes)
@@ -188,7 +199,7 @@ static int host_reserve(int handle, size_t offset, size_t bytes)
         if (rc == 0 && transparent)
             shmemi_host_take_huge(handle, offset + done, step, transparent);
         if (rc == 0 && fallocate(handle, 0, (off_t)(offset + done), (off_t)step) < 0)
-            rc = shmemi_fail_errno("fallocate of %zu bytes", step);
+            rc = refuse_step(step, huge);
         if (rc == -EINTR)
             continue;
         if (rc < 0) {

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -518,6 +519,7 @@ static void transparent_settings(void **state)
 
 /* --- huge pages of an exact size --- */
 
+#define FREE_HUGE "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"
 #define NR_HUGE "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"
 enum { HUGE_PAGE = 2 * MIB, HUGE_PAGES = 4 };
 
@@ -565,7 +567,7 @@ static void no_huge_pages(void)
 {
     struct shmemi_wish wish = huge();
     int handle = -1;
-    if (!pretend(NR_HUGE, "7\n") || !pretend("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "3\n") ||
+    if (!pretend(NR_HUGE, "7\n") || !pretend(FREE_HUGE, "3\n") ||
         !pretend("/sys/kernel/mm/hugepages/hugepages-2048kB/resv_hugepages", "3\n") ||
         !pretend("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_overcommit_hugepages", "0\n"))
         _exit(77);
@@ -618,27 +620,88 @@ static void use_huge_pages(void)
     _exit(0);
 }
 
+/* Runs the check in a child while there are HUGE_PAGES free ones; they are set aside for it, where that is allowed, and
+   given back. Its exit status, or -1: there are too few. One test at a time, so that two of them do not take each
+   other's number for the machine's. */
+static int run_with_huge_pages(void (*check)(void))
+{
+    int lock = open(NR_HUGE, O_RDONLY | O_CLOEXEC), status = -1;
+    flock(lock, LOCK_EX);
+    long before = read_number(NR_HUGE);
+    bool enough = read_number(FREE_HUGE) >= HUGE_PAGES;
+    if (enough || (write_number(NR_HUGE, before + HUGE_PAGES) && read_number(FREE_HUGE) >= HUGE_PAGES)) {
+        pid_t pid = fork();
+        if (pid == 0)
+            check();
+        waitpid(pid, &status, 0);
+        status = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    }
+    if (!enough)
+        write_number(NR_HUGE, before);
+    close(lock);
+    return status;
+}
+
+/* Skips the test if there are none; also when the check exits with 77, for the reason given. */
+static void with_huge_pages(void (*check)(void), const char *why_not)
+{
+    if (access(NR_HUGE, F_OK) != 0)
+        skip_because("this kernel has no huge pages of 2 MiB");
+    int status = run_with_huge_pages(check);
+    if (status < 0)
+        skip_because("%d huge pages are not free here, nor can they be set aside (it takes root)", HUGE_PAGES);
+    if (status == 77)
+        skip_because("%s", why_not);
+    assert_int_equal(status, 0);
+}
+
 static void huge_pages(void **state)
 {
     (void)state;
-    long before = read_number(NR_HUGE), there;
-    long free = read_number("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages");
-    if (before < 0)
-        skip_because("this kernel has no huge pages of 2 MiB");
-    if (free < HUGE_PAGES &&
-        (!write_number(NR_HUGE, before + HUGE_PAGES) || (there = read_number(NR_HUGE)) < before + HUGE_PAGES)) {
-        write_number(NR_HUGE, before);
-        skip_because("%ld huge pages are free here, and no more can be set aside (it takes root and free memory)",
-                     free);
-    }
-    pid_t pid = fork();
-    if (pid == 0)
-        use_huge_pages();
+    with_huge_pages(use_huge_pages, "");
+}
+
+/* In a hugetlb cgroup that allows two of the free pages. */
+static void use_less(const struct cgroup *group)
+{
+    struct shmemi_wish wish = huge();
+    int handle = -1;
+    size_t all = (size_t)HUGE_PAGES * HUGE_PAGE;
+    child_check(cgroup_enter(group));
+    child_check(host->create("shmem-test", all, &wish, &handle) == 0);
+    child_check(host->reserve(handle, 0, all) == -ENOMEM && bytes_taken(handle) == 0);
+    child_check(strstr(shmemi_last_error(), "limit of its hugetlb cgroup") != NULL);
+    child_check(host->reserve(handle, 0, all / 2) == 0 && bytes_taken(handle) == all / 2);
+    _exit(0);
+}
+
+static void in_a_hugetlb_cgroup(void)
+{
+    struct cgroup group;
+    char own[1024];
     int status = -1;
-    waitpid(pid, &status, 0);
-    if (free < HUGE_PAGES)
-        write_number(NR_HUGE, before);
-    assert_int_equal(status, 0);
+    cgroup_own(true, own, sizeof own);
+    bool had = cgroup_has(own, "cgroup.subtree_control", "hugetlb");
+    snprintf(group.path, sizeof group.path, "%s/shmem-test-%d", own, (int)getpid());
+    if (!*own || !cgroup_has(own, "cgroup.controllers", "hugetlb") ||
+        !cgroup_write(own, "cgroup.subtree_control", "+hugetlb") || mkdir(group.path, 0755) != 0)
+        _exit(77);
+    if (cgroup_write(group.path, "hugetlb.2MB.max", "4M")) {
+        pid_t pid = fork();
+        if (pid == 0)
+            use_less(&group);
+        waitpid(pid, &status, 0);
+    }
+    cgroup_remove(&group);
+    if (!had)
+        cgroup_write(own, "cgroup.subtree_control", "-hugetlb");
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+static void hugetlb_cgroup(void **state)
+{
+    (void)state;
+    with_huge_pages(in_a_hugetlb_cgroup, "no hugetlb cgroup can be made here (it takes root and cgroups of version 2)");
 }
 
 /* --- place, lock, report --- */
@@ -787,6 +850,7 @@ int main(void)
         clean_test(strange_pages),
         clean_test(without_huge_pages),
         clean_test(huge_pages),
+        clean_test(hugetlb_cgroup),
         clean_test(nodes),
         clean_test(cpuset),
         clean_test(locked),
