@@ -26,7 +26,7 @@ help:
 	@echo 'make          builds; then ". build/env" puts tools, library and Python package on the paths of a shell'
 	@echo 'make demo     builds and trains a small classifier on four processes'
 	@echo 'make check    builds every configuration and runs every test'
-	@echo 'make bench    measures, beside the limits of the machine and beside Open MPI'
+	@echo 'make bench    measures, beside the limits of the machine, Open MPI and Boost.Interprocess'
 	@echo 'make install  installs under PREFIX=$(PREFIX)'
 	@echo 'make format, make clean'
 clean:

@@ -49,7 +49,10 @@ struct shmemi_hal {
     unsigned capabilities;
 
     /* Makes memory of `bytes` (a multiple of the page size) that other processes can map, without taking pages yet, and
-       seals it against shrinking. *handle is a descriptor, closed by the caller. Does not block. */
+       seals it against shrinking. *handle is a descriptor, closed by the caller. Other users who are given one for
+       reading cannot open it for writing. Memory of huge pages is created, mapped and reserved in multiples of them,
+       and mapped at multiples of them: in create() -ENOTSUP for a page size that is not to be had here, -ENOMEM when
+       none is free, with the remedy. Does not block. */
     int (*create)(const char *label, size_t bytes, const struct shmemi_wish *wish, int *handle); /* wish NULL: none */
 
     /* On a mapping of fresh memory, before pages are taken: node and page size. After they were: locks it. And tells
@@ -60,7 +63,8 @@ struct shmemi_hal {
 
     /* A descriptor of the same memory that can only be mapped for reading; across users the kernel holds to it. */
     int (*narrow)(int handle, int *out);
-    /* From now on nobody can map it for writing who has not done so already, not even the same user. */
+    /* From now on nobody can map it for writing who has not done so already, not even the same user; and release() does
+       nothing any more. -EPERM when it was created without `sealable`. */
     int (*freeze)(int handle);
 
     /* Checks a handle that came from another process: at least `bytes` long and sealed against shrinking. */

@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
@@ -66,14 +68,21 @@ static int copy_bytes(struct import *i, const struct shmemi_hal *hal, const void
     return 0;
 }
 
+/* What mappings of this descriptor have to be multiples of. */
+static size_t page_of(int fd)
+{
+    struct statfs fs;
+    return fstatfs(fd, &fs) == 0 && (unsigned long)fs.f_type == HUGETLBFS_MAGIC ? (size_t)fs.f_bsize : page_size();
+}
+
 /* The pages of the key alone, copied on write or to be copied at once. */
 static int map_copy(struct import *i, const struct shmemi_share_segment *s)
 {
     const struct shmemi_key_record *r = &i->visible.record;
     const struct shmemi_hal *hal = shmemi_hal(s->kind);
     bool snapshot = i->visible.mode == SHMEMI_IMPORT_SNAPSHOT;
-    uint64_t begin = shmemi_round_down(r->offset, page_size());
-    uint64_t end = shmemi_round_up(r->offset + r->bytes, page_size());
+    size_t page = page_of(s->fd);
+    uint64_t begin = shmemi_round_down(r->offset, page), end = shmemi_round_up(r->offset + r->bytes, page);
     void *at = NULL;
     if (!hal)
         return shmemi_fail(-ENODEV, "the key is of a kind of memory that is not to be had here");

@@ -27,6 +27,18 @@ static inline bool cgroup_write(const char *directory, const char *file, const c
     return fclose(f) == 0 && written;
 }
 
+/* Whether a list in a file of a directory, such as cgroup.controllers, has a word. */
+static inline bool cgroup_has(const char *directory, const char *file, const char *word)
+{
+    char path[1400], line[512] = "";
+    snprintf(path, sizeof path, "%s/%s", directory, file);
+    FILE *f = fopen(path, "re");
+    bool found = f && fgets(line, sizeof line, f) && strstr(line, word);
+    if (f)
+        fclose(f);
+    return found;
+}
+
 /* This process's directory in the hierarchy, or an empty text. */
 static inline void cgroup_own(bool v2, char *out, size_t size)
 {

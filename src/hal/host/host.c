@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host memory: sealed memfds, which have no name and no limit but the machine's and the cgroup's.
-#include "hal/hal.h"
+#include "host.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -21,31 +22,101 @@ static int check_file_limit(const char *label, size_t bytes)
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes)
         return 0;
-    return shmemi_fail(-EFBIG, "'%s' needs %zu bytes, but the limit of file sizes is %zu (ulimit -f; it holds for shared memory): raise it",
-                       label, bytes, (size_t)limit.rlim_cur);
+    return shmemi_fail(
+        -EFBIG,
+        "'%s' needs %zu bytes, but the limit of file sizes is %zu (ulimit -f; it holds for shared memory): raise it",
+        label, bytes, (size_t)limit.rlim_cur);
+}
+
+/* Whether what is wished for can be had here. *huge: the size of hugetlb pages, or 0. */
+static int check_wish(const char *label, size_t bytes, const struct shmemi_wish *wish, size_t *huge)
+{
+    *huge = 0;
+    if (wish->cache != SHMEMI_CACHE_USUAL && wish->cache != SHMEMI_CACHE_WRITE_BACK)
+        return shmemi_fail(-ENOTSUP,
+                           "'%s' is to be %s, but host memory is cached write-back: the processor and the kernel "
+                           "decide this, and not the program",
+                           label, wish->cache == SHMEMI_CACHE_UNCACHED ? "uncached" : "write-combining");
+    if (wish->page == SHMEMI_PAGES_TRANSPARENT)
+        return shmemi_host_transparent_wish(label);
+    if (wish->page == SHMEMI_PAGES_USUAL || wish->page == (size_t)sysconf(_SC_PAGESIZE))
+        return 0;
+    *huge = wish->page;
+    return shmemi_host_huge_wish(label, bytes, wish->page);
+}
+
+/* The memfd itself. A mode of 0400 keeps other users, who are given a descriptor for reading, from opening it again for
+   writing; descriptors that there are keep what they allow. The sticky bit, which means nothing on a file, tells
+   host_reserve() in whatever process that transparent huge pages are wished for. */
+static int make_file(const char *label, size_t bytes, const struct shmemi_wish *wish, size_t huge, int *out)
+{
+    unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    if (huge)
+        flags |= MFD_HUGETLB | (unsigned)__builtin_ctzl(huge) << MAP_HUGE_SHIFT;
+    int fd = *out = memfd_create(label, flags);
+    if (fd < 0)
+        return shmemi_fail_errno("memfd_create for '%s'", label);
+    if (ftruncate(fd, (off_t)bytes) < 0)
+        return shmemi_fail_errno("ftruncate of '%s' to %zu bytes", label, bytes);
+    if (fchmod(fd, S_IRUSR | (wish->page == SHMEMI_PAGES_TRANSPARENT ? S_ISVTX : 0)) < 0)
+        return shmemi_fail_errno("fchmod of '%s'", label);
+    int seals = F_SEAL_SHRINK | F_SEAL_GROW | (wish->sealable ? 0 : F_SEAL_SEAL);
+    if (fcntl(fd, F_ADD_SEALS, seals) < 0)
+        return shmemi_fail_errno("sealing of '%s'", label);
+    return 0;
 }
 
 static int host_create(const char *label, size_t bytes, const struct shmemi_wish *wish, int *handle)
 {
-    (void)wish;
-    int limited = check_file_limit(label, bytes);
-    if (limited < 0)
-        return limited;
-    int fd = memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    struct shmemi_wish none = SHMEMI_NO_WISH;
+    size_t huge;
+    int fd = -1, rc = check_file_limit(label, bytes);
+    wish = wish ? wish : &none;
+    if (rc < 0 || (rc = check_wish(label, bytes, wish, &huge)) < 0)
+        return rc;
+    rc = make_file(label, bytes, wish, huge, &fd);
+    if (rc < 0 && fd >= 0)
+        close(fd);
+    if (rc == 0)
+        *handle = fd;
+    return rc;
+}
+
+static int host_narrow(int handle, int *out)
+{
+    char path[64];
+    int flags = fcntl(handle, F_GETFL);
+    if (flags < 0)
+        return shmemi_fail_errno("making a descriptor for reading");
+    snprintf(path, sizeof path, "/proc/self/fd/%d", handle);
+    int fd = (flags & O_ACCMODE) == O_RDONLY ? fcntl(handle, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && access("/proc/self/fd", F_OK) < 0)
+        return shmemi_fail(
+            -ENOENT, "a descriptor for reading is made through /proc/self/fd, and there is no /proc here: mount it");
     if (fd < 0)
-        return shmemi_fail_errno("memfd_create for '%s'", label);
-    if (ftruncate(fd, (off_t)bytes) < 0) {
-        int rc = shmemi_fail_errno("ftruncate of '%s' to %zu bytes", label, bytes);
-        close(fd);
-        return rc;
-    }
-    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
-        int rc = shmemi_fail_errno("sealing of '%s'", label);
-        close(fd);
-        return rc;
-    }
-    *handle = fd;
+        return shmemi_fail_errno("making a descriptor for reading");
+    *out = fd;
     return 0;
+}
+
+/* Afterwards pages cannot be given back either: for the kernel that is writing too. */
+static int host_freeze(int handle)
+{
+    int seals = fcntl(handle, F_GET_SEALS);
+    if (seals < 0)
+        return shmemi_fail_errno("freezing memory");
+    if (seals & (F_SEAL_FUTURE_WRITE | F_SEAL_WRITE))
+        return 0;
+    if (seals & F_SEAL_SEAL)
+        return shmemi_fail(-EPERM, "this memory cannot be frozen: it was not made for it (sealable)");
+    if ((fcntl(handle, F_GETFL) & O_ACCMODE) == O_RDONLY)
+        return shmemi_fail(-EPERM,
+                           "memory can be frozen only by whoever may write it, and this descriptor is for reading");
+    if (fcntl(handle, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) == 0)
+        return 0;
+    if (errno == EINVAL)
+        return shmemi_fail(-ENOTSUP, "this kernel cannot freeze memory (F_SEAL_FUTURE_WRITE), which takes Linux 5.1");
+    return shmemi_fail_errno("freezing memory");
 }
 
 static int host_check(int handle, size_t bytes)
@@ -82,22 +153,53 @@ int shmemi_host_may_take(size_t bytes, size_t *left)
     if (bytes <= free)
         return 0;
     return shmemi_fail(-ENOMEM,
-                       "%zu bytes of memory are needed, but %s leaves %zu free (of %zu; %zu are kept in reserve)", bytes,
-                       room.limit, free, room.total, kept);
+                       "%zu bytes of memory are needed, but %s leaves %zu free (of %zu; %zu are kept in reserve)",
+                       bytes, room.limit, free, room.total, kept);
+}
+
+/* How much of [from, from + bytes) to take next; *rc: why not. huge: the size of its hugetlb pages; transparent: of the
+   transparent ones that are wished for, at whose bounds steps end. Each 0: none. */
+static size_t next_step(size_t from, size_t bytes, size_t huge, size_t transparent, int *rc)
+{
+    size_t left, step = huge;
+    if (huge) {
+        *rc = shmemi_host_huge_may_take("shared memory", bytes, huge);
+        return step < bytes ? step : bytes;
+    }
+    *rc = shmemi_host_may_take(bytes, &left);
+    step = clamp(left / 8, STEP_LEAST, STEP_MOST);
+    if (transparent) {
+        step = step > transparent ? step : transparent;
+        step -= (from + step) % transparent;
+    }
+    return step < bytes ? step : bytes;
+}
+
+/* fallocate of a step failed. Huge pages that are free and still not given are withheld by a cgroup. */
+static int refuse_step(size_t step, size_t huge)
+{
+    if (huge && (errno == ENOSPC || errno == ENOMEM))
+        return shmemi_fail(-ENOMEM,
+                           "the kernel gives this process no huge page of %zu bytes more, though some are free: the "
+                           "limit of its hugetlb cgroup, or of its NUMA nodes, is reached",
+                           huge);
+    return shmemi_fail_errno("fallocate of %zu bytes", step);
 }
 
 /* Memory is taken in steps of at most an eighth of what is left, and a reserve stays: several processes that take
    memory under one limit at the same time then stop before it, instead of being killed at it. */
 static int host_reserve(int handle, size_t offset, size_t bytes)
 {
+    struct stat st;
+    size_t huge = shmemi_host_huge_page_of(handle);
+    size_t transparent = fstat(handle, &st) == 0 && (st.st_mode & S_ISVTX) ? shmemi_host_transparent_page() : 0;
     for (size_t done = 0; done < bytes;) {
-        size_t left;
-        int rc = shmemi_host_may_take(bytes - done, &left);
-        size_t step = clamp(left / 8, STEP_LEAST, STEP_MOST);
-        if (step > bytes - done)
-            step = bytes - done;
+        int rc;
+        size_t step = next_step(offset + done, bytes - done, huge, transparent, &rc);
+        if (rc == 0 && transparent)
+            shmemi_host_take_huge(handle, offset + done, step, transparent);
         if (rc == 0 && fallocate(handle, 0, (off_t)(offset + done), (off_t)step) < 0)
-            rc = shmemi_fail_errno("fallocate of %zu bytes", step);
+            rc = refuse_step(step, huge);
         if (rc == -EINTR)
             continue;
         if (rc < 0) {
@@ -110,18 +212,36 @@ static int host_reserve(int handle, size_t offset, size_t bytes)
     return 0;
 }
 
-/* Mapped without access first and unlocked: in a program that locks all memory to come (mlockall), a mapping that can be
-   touched takes all its pages at once, and a heap is a ceiling and not a need. */
+static int refuse_mapping(int handle, size_t bytes, size_t huge)
+{
+    int failed = errno;
+    bool for_reading = (fcntl(handle, F_GETFL) & O_ACCMODE) == O_RDONLY;
+    errno = failed;
+    if (failed == EACCES || failed == EPERM)
+        return shmemi_fail(-EACCES, "mapping %zu bytes of shared memory for writing is refused: %s", bytes,
+                           for_reading ? "this process has it for reading only" : "it is frozen");
+    if (failed == ENOMEM && huge)
+        return shmemi_fail(-ENOMEM, "mapping %zu bytes of shared memory: too few huge pages of %zu bytes are free",
+                           bytes, huge);
+    return shmemi_fail_errno("mapping %zu bytes of shared memory", bytes);
+}
+
+/* Mapped without access first and unlocked: in a program that locks all memory to come (mlockall), a mapping that can
+   be touched takes all its pages at once, and a heap is a ceiling and not a need. Private copies of huge pages are
+   promised by the kernel here, since one that is missing later would be a SIGBUS. */
 static int host_map(int handle, size_t offset, size_t bytes, enum shmemi_access access, void *at, void **out)
 {
+    size_t huge = shmemi_host_huge_page_of(handle);
     int protection = access == SHMEMI_READ_ONLY ? PROT_READ : PROT_READ | PROT_WRITE;
-    int flags = (access == SHMEMI_COPY_ON_WRITE ? MAP_PRIVATE : MAP_SHARED) | MAP_NORESERVE | (at ? MAP_FIXED : 0);
+    int flags = (access == SHMEMI_COPY_ON_WRITE ? MAP_PRIVATE : MAP_SHARED) | (at ? MAP_FIXED : 0);
+    if (!huge || access != SHMEMI_COPY_ON_WRITE)
+        flags |= MAP_NORESERVE;
     void *mapped = mmap(at, bytes, PROT_NONE, flags, handle, (off_t)offset);
     if (mapped == MAP_FAILED)
-        return shmemi_fail_errno("mapping %zu bytes of shared memory", bytes);
+        return refuse_mapping(handle, bytes, huge);
     munlock(mapped, bytes);
     if (mprotect(mapped, bytes, protection) < 0) {
-        int rc = shmemi_fail_errno("mapping %zu bytes of shared memory", bytes);
+        int rc = refuse_mapping(handle, bytes, huge);
         munmap(mapped, bytes);
         return rc;
     }
@@ -146,6 +266,11 @@ const struct shmemi_hal shmemi_hal_host = {
     .name = "host",
     .capabilities = SHMEMI_CAN_LOAD_STORE | SHMEMI_CAN_ATOMIC | SHMEMI_CAN_WAIT,
     .create = host_create,
+    .place = shmemi_host_place,
+    .lock = shmemi_host_lock,
+    .report = shmemi_host_report,
+    .narrow = host_narrow,
+    .freeze = host_freeze,
     .check = host_check,
     .reserve = host_reserve,
     .release = host_release,

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory by the name that a person gave it: which kinds there are, and what a machine lacks for one that is asked for.
+#include "hal.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/settings.h"
+
+enum { NAMES_MOST = 3, FOLDERS_MOST = 5, TEXT_MOST = 768 };
+
+/* What a type of device memory needs of a machine, in the order in which it is looked for. */
+struct device {
+    const char *type, *maker;
+    const char *driver[NAMES_MOST];    /* files, any one of which shows that the driver is loaded */
+    const char *device;                /* the name in /dev, before the number */
+    const char *library[NAMES_MOST];   /* any one of them */
+    const char *folders[FOLDERS_MOST]; /* where libraries are looked for beside the usual places; $NAME/... too */
+};
+
+static const struct device devices[] = {
+    {.type = "npu",
+     .maker = "Ascend",
+     .driver = {"/dev/davinci_manager"},
+     .device = "davinci",
+     .library = {"libacl_rt.so", "libascendcl.so"},
+     .folders = {"$ASCEND_HOME_PATH/lib64", "$ASCEND_TOOLKIT_HOME/lib64", "/usr/local/Ascend/cann/lib64",
+                 "/usr/local/Ascend/ascend-toolkit/latest/lib64"}},
+    {.type = "cuda",
+     .maker = "CUDA",
+     .driver = {"/proc/driver/nvidia/version", "/dev/nvidiactl"},
+     .device = "nvidia",
+     .library = {"libcuda.so.1"}},
+};
+enum { DEVICES = sizeof devices / sizeof *devices };
+
+/* --- looking ----------------------------------------------------------------------------------------------------- */
+
+/* Whether /dev has a file of this name and a number. (Not glob(), which brings dlopen into static programs.) */
+static bool has_device(const char *name)
+{
+    DIR *folder = opendir("/dev");
+    size_t length = strlen(name);
+    bool found = false;
+    for (struct dirent *entry; folder && !found && (entry = readdir(folder));)
+        found = !strncmp(entry->d_name, name, length) && isdigit((unsigned char)entry->d_name[length]);
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+typedef void *opener(const char *, int);
+
+static opener *loader(void)
+{
+    opener *function = NULL;
+    void *found = dlsym(RTLD_DEFAULT, "dlopen");
+    memcpy(&function, &found, sizeof function);
+    return function;
+}
+
+/* dlopen is looked up and not called by name: a program that is linked statically has none, and its linker would warn.
+ */
+static bool loads(const char *name)
+{
+    opener *load = loader();
+    void *library = load ? load(name, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (library)
+        dlclose(library);
+    return library != NULL;
+}
+
+/* A library in a folder whose first part may be an environment variable. */
+static bool loads_from(const char *folder, const char *name)
+{
+    char path[1024], variable[64] = "";
+    const char *rest = folder;
+    if (*folder == '$') {
+        rest = folder + strcspn(folder, "/");
+        snprintf(variable, sizeof variable, "%.*s", (int)(rest - folder - 1), folder + 1);
+    }
+    const char *prefix = *variable ? shmemi_setting(variable) : "";
+    if (!prefix)
+        return false;
+    snprintf(path, sizeof path, "%s%s/%s", prefix, rest, name);
+    return loads(path);
+}
+
+static const char *find_library(const struct device *d)
+{
+    for (int i = 0; i < NAMES_MOST && d->library[i]; i++) {
+        if (loads(d->library[i]))
+            return d->library[i];
+        for (int f = 0; f < FOLDERS_MOST && d->folders[f]; f++)
+            if (loads_from(d->folders[f], d->library[i]))
+                return d->library[i];
+    }
+    return NULL;
+}
+
+/* "a or b" */
+static const char *either(const char *const names[NAMES_MOST], char text[128])
+{
+    snprintf(text, 128, "%s%s%s", names[0], names[1] ? " or " : "", names[1] ? names[1] : "");
+    return text;
+}
+
+static const char *find_driver(const struct device *d)
+{
+    for (int i = 0; i < NAMES_MOST && d->driver[i]; i++)
+        if (access(d->driver[i], F_OK) == 0)
+            return d->driver[i];
+    return NULL;
+}
+
+/* Looks for everything, and says of each part whether it is there; true if all of it is. */
+static bool survey(const struct device *d, char text[TEXT_MOST])
+{
+    char drivers[128], libraries[128];
+    const char *driver = find_driver(d), *library = find_library(d);
+    bool device = has_device(d->device);
+    snprintf(text, TEXT_MOST, "driver: %s %s; device: /dev/%s0 or another number %s; library: %s %s%s",
+             driver ? driver : either(d->driver, drivers), driver ? "found" : "missing", d->device,
+             device ? "found" : "missing", library ? library : either(d->library, libraries),
+             library ? "found" : "missing", loader() ? "" : " (a statically linked program can load none)");
+    return driver && device && library;
+}
+
+/* --- choosing ---------------------------------------------------------------------------------------------------- */
+
+/* *host: whether SHMEM_DEVICE_FALLBACK lets host memory stand in for a device's. */
+static int read_fallback(bool *host)
+{
+    const char *text = shmemi_setting("SHMEM_DEVICE_FALLBACK");
+    *host = text && !strcmp(text, "host");
+    if (text && !*host)
+        return shmemi_fail(-EINVAL, "SHMEM_DEVICE_FALLBACK is '%s', but must be 'host' or unset", text);
+    return 0;
+}
+
+static int find_device(const struct device *d, bool fall_back, const struct shmemi_hal **out)
+{
+    static atomic_flag told[DEVICES];
+    char text[TEXT_MOST];
+    bool complete = survey(d, text);
+    int rc = complete ? shmemi_fail(-ENODEV, "memory of type '%s': this build has no %s back end yet (%s)", d->type,
+                                    d->maker, text)
+                      : shmemi_fail(-ENODEV,
+                                    "memory of type '%s' is not to be had here (%s); SHMEM_DEVICE_FALLBACK=host "
+                                    "puts host memory in its place",
+                                    d->type, text);
+    if (!fall_back)
+        return rc;
+    if (!atomic_flag_test_and_set(&told[d - devices]))
+        shmemi_warn("hal", "SHMEM_DEVICE_FALLBACK=host: host memory in place of type '%s' (%s%s)", d->type,
+                    complete ? "this build has no back end for it yet; " : "", text);
+    *out = &shmemi_hal_host;
+    return 0;
+}
+
+int shmemi_hal_find(const char *type, const struct shmemi_hal **out)
+{
+    bool fall_back;
+    if (!strcmp(type, "host")) {
+        *out = &shmemi_hal_host;
+        return 0;
+    }
+    int rc = read_fallback(&fall_back);
+    if (rc < 0)
+        return rc;
+    if (!strcmp(type, "auto")) { /* no device has a back end in this build */
+        *out = &shmemi_hal_host;
+        return 0;
+    }
+    for (int i = 0; i < DEVICES; i++)
+        if (!strcmp(type, devices[i].type))
+            return find_device(&devices[i], fall_back, out);
+    return shmemi_fail(-EINVAL, "'%s' is no type of memory: there are host, npu, cuda and auto", type);
+}
