@@ -12,6 +12,6 @@ bool shmemi_member_died(const struct shmemi_member *member)
 
 bool shmemi_member_left(const struct shmemi_member *member)
 {
-    /* [left] acquire pairs with the release in shmemi_service_stop(). */
+    /* [left] acquire pairs with the release in shmemi_place_release(). */
     return atomic_load_explicit(&member->state, memory_order_acquire) == SHMEMI_MEMBER_LEFT;
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service thread.
+// The service thread: one a process, for all its memberships and listeners.
+//
+// What the thread works on is its own. Other threads hand it one command at a time and wait for it to be done; it
+// carries commands out between answers, so a service that was removed has no answer running.
 #include "service.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,89 +13,243 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/futex.h"
 #include "base/log.h"
+#include "place.h"
 #include "wire.h"
 
-enum { STACK = 1 << 20 };
-
-struct shmemi_service {
-    struct shmemi_member *member;
-    int listener, stop; /* stop: an eventfd */
-    shmemi_service_answer answer;
-    void *context;
-    pthread_t thread;
-    /* The thread's own robust list: one node for the one alive word. glibc's list belongs to user threads. */
-    struct robust_list_head list;
-    struct robust_list node;
-    _Atomic uint32_t started; /* 0, then 1 when the alive word is held; or 2 when that failed */
+enum {
+    STACK = 1 << 20,
+    PENDING_MOST = 64,         /* connections that have not spoken yet */
+    SILENT_MOST = 1000000000,  /* ns until one of them is dropped */
+    SILENT_CROWDED = 20000000, /* ns after which it makes room for another, when there are PENDING_MOST */
+    ACCEPT_AT_ONCE = 16,       /* from one listener, before others have their turn */
+    POLL_ALWAYS = 1 + PENDING_MOST,
 };
 
-static void hold_alive_word(struct shmemi_service *s)
+struct shmemi_service {
+    struct shmemi_service *next;
+    int listener;
+    int (*accept)(int listener, int *out);
+    shmemi_service_answer answer;
+    void *context;
+    struct shmemi_place *place; /* or NULL */
+    uint32_t generation;        /* of the process that made it */
+};
+
+/* A connection that was accepted and has not been answered. */
+struct pending {
+    int socket;
+    int64_t since;
+    const struct shmemi_service *service;
+};
+
+struct command {
+    enum { HOLD, LEAVE, ADD, REMOVE, NOTHING, QUIT } what;
+    int rc;
+    struct shmemi_service *service;
+    struct shmemi_place *place;
+    struct pollfd *polls; /* ADD: room for one more; then the room it replaces, to be freed */
+};
+
+struct hub {
+    pthread_t thread;
+    int bell; /* an eventfd: there is a command */
+    struct command *command;
+    _Atomic uint32_t done;  /* 1 when the command is carried out; first of all, when the thread runs */
+    int begun;              /* the thread's own start: 0 or a negative errno */
+    unsigned users;         /* services and places; under process.lock */
+    unsigned services_made; /* under process.lock: room in polls */
+    /* The thread's own. */
+    struct shmemi_places places;
+    struct shmemi_service *services;
+    struct pollfd *polls;
+    struct pending pending[PENDING_MOST];
+    unsigned pendings;
+};
+
+/* The process's, not a job's: a process has one service thread, whatever it takes part in. */
+static struct {
+    pthread_mutex_t lock; /* held while a command is carried out */
+    struct hub *hub;
+    uint32_t generation; /* grows with each fork on the way here: handles of a parent's are older */
+    bool fork_handled;
+} process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* --- the thread -------------------------------------------------------------------------------------------------- */
+
+static void drop(struct hub *hub, unsigned i)
 {
-    s->list = (struct robust_list_head){
-        .list = {&s->node},
-        .futex_offset = (long)((uintptr_t)&s->member->alive - (uintptr_t)&s->node),
-    };
-    s->node.next = &s->list.list;
-    bool ok = syscall(SYS_set_robust_list, &s->list, sizeof s->list) == 0;
-    if (ok) {
-        uint32_t own = (uint32_t)syscall(SYS_gettid) | FUTEX_WAITERS;
-        /* [alive] relaxed: members learn that this one is present from `state`, which is released after it. */
-        atomic_store_explicit(&s->member->alive, own, memory_order_relaxed);
-    }
-    /* [started] pairs with the acquire in shmemi_service_start(). */
-    atomic_store_explicit(&s->started, ok ? 1 : 2, memory_order_release);
-    shmemi_futex_wake(&s->started, 1);
+    int socket = hub->pending[i].socket;
+    hub->pending[i] = hub->pending[--hub->pendings]; /* first: a child that is forked now closes what is listed */
+    close(socket);
 }
 
-/* The word leaves the robust list last: if this thread is killed on the way, it is still on the list (a death), or
-   holds 0 and is passed over, with the state saying that the member left. */
-static void release_alive_word(struct shmemi_service *s)
+static void remove_service(struct hub *hub, const struct shmemi_service *gone)
 {
-    /* [left] pairs with the acquire in shmemi_member_left(): everything this member did comes before. */
-    atomic_store_explicit(&s->member->state, SHMEMI_MEMBER_LEFT, memory_order_release);
-    /* [alive] release: as above, for who sleeps on this word. */
-    atomic_store_explicit(&s->member->alive, 0, memory_order_release);
-    s->list.list.next = &s->list.list;
-    shmemi_futex_wake(&s->member->alive, INT_MAX);
+    struct shmemi_service **at = &hub->services;
+    while (*at != gone)
+        at = &(*at)->next;
+    *at = gone->next;
+    for (unsigned i = hub->pendings; i-- > 0;)
+        if (hub->pending[i].service == gone)
+            drop(hub, i);
+}
+
+static void add_service(struct hub *hub, struct command *c)
+{
+    struct pollfd *before = hub->polls;
+    hub->polls = c->polls;
+    c->polls = before;
+    c->service->next = hub->services;
+    hub->services = c->service;
+}
+
+static int hold(struct hub *hub, struct shmemi_place *place)
+{
+    if (hub->places.count >= SHMEMI_PLACES_MOST)
+        return shmemi_fail(-EUSERS, "this process takes part in %d things already: no more are possible",
+                           SHMEMI_PLACES_MOST);
+    return shmemi_place_claim(&hub->places, place) ? 0 : -EBUSY;
+}
+
+/* Whether to go on. */
+static bool carry_out(struct hub *hub)
+{
+    uint64_t rings;
+    ssize_t ignored = read(hub->bell, &rings, sizeof rings);
+    (void)ignored;
+    struct command *c = hub->command;
+    bool go_on = c->what != QUIT;
+    c->rc = 0;
+    if (c->what == HOLD)
+        c->rc = hold(hub, c->place);
+    if (c->what == ADD)
+        add_service(hub, c);
+    if (c->what == REMOVE)
+        remove_service(hub, c->service);
+    if ((c->what == REMOVE || c->what == LEAVE) && c->place)
+        shmemi_place_release(&hub->places, c->place);
+    /* [done] pairs with the acquire in wait_done(): the results are there. */
+    atomic_store_explicit(&hub->done, 1, memory_order_release);
+    shmemi_futex_wake(&hub->done, 1);
+    return go_on;
+}
+
+static void answer_spoken(struct hub *hub, const struct pollfd *polls)
+{
+    for (unsigned i = hub->pendings; i-- > 0;) /* downwards: drop() moves the last, which was seen already */
+        if (polls[i].revents) {
+            const struct pending *p = &hub->pending[i];
+            p->service->answer(p->service->context, p->socket);
+            drop(hub, i);
+        }
+}
+
+/* Drops who was silent too long. Returns the milliseconds until the next one is, or -1. */
+static int drop_silent(struct hub *hub)
+{
+    int64_t now = shmemi_now(), first = INT64_MAX;
+    int64_t most = hub->pendings == PENDING_MOST ? SILENT_CROWDED : SILENT_MOST;
+    for (unsigned i = hub->pendings; i-- > 0;) {
+        int64_t until = hub->pending[i].since + most;
+        if (until <= now)
+            drop(hub, i);
+        else if (until < first)
+            first = until;
+    }
+    return hub->pendings ? (int)((first - now) / 1000000 + 1) : -1;
+}
+
+static void accept_some(struct hub *hub, const struct shmemi_service *s)
+{
+    int socket;
+    for (int i = 0; i < ACCEPT_AT_ONCE && hub->pendings < PENDING_MOST; i++) {
+        int rc = s->accept(s->listener, &socket);
+        if (rc == 0)
+            hub->pending[hub->pendings++] = (struct pending){socket, shmemi_now(), s};
+        else if (rc != -EAGAIN)
+            shmemi_warn("map", "a connection was refused: %s", shmemi_last_error());
+        if (rc == -EMFILE || rc == -ENFILE)
+            usleep(10000); /* the connection stays in the queue: no busy loop until descriptors are free again */
+        struct pollfd more = {.fd = s->listener, .events = POLLIN};
+        if (rc == -EAGAIN || rc == -EMFILE || rc == -ENFILE || poll(&more, 1, 0) <= 0)
+            return;
+    }
+}
+
+/* The bell, the connections, and the listeners where there is room for another connection. */
+static unsigned list_polls(struct hub *hub)
+{
+    unsigned n = 0;
+    hub->polls[n++] = (struct pollfd){.fd = hub->bell, .events = POLLIN};
+    for (unsigned i = 0; i < hub->pendings; i++)
+        hub->polls[n++] = (struct pollfd){.fd = hub->pending[i].socket, .events = POLLIN};
+    for (const struct shmemi_service *s = hub->services; s; s = s->next)
+        hub->polls[n++] = (struct pollfd){.fd = hub->pendings < PENDING_MOST ? s->listener : -1, .events = POLLIN};
+    return n;
 }
 
 static void *serve(void *argument)
 {
-    struct shmemi_service *s = argument;
+    struct hub *hub = argument;
     prctl(PR_SET_NAME, "shmem-service");
-    hold_alive_word(s);
-    for (;;) {
-        struct pollfd on[2] = {{.fd = s->stop, .events = POLLIN}, {.fd = s->listener, .events = POLLIN}};
-        if (poll(on, 2, -1) < 0 && errno != EINTR) {
-            shmemi_warn("map", "service thread: poll failed with %s", shmemi_errno_name(errno));
-            usleep(10000);
-        }
-        if (on[0].revents)
-            break;
-        int socket;
-        if (!(on[1].revents & POLLIN))
+    hub->begun = shmemi_places_begin(&hub->places);
+    /* [done] pairs with the acquire in wait_done(). */
+    atomic_store_explicit(&hub->done, 1, memory_order_release);
+    shmemi_futex_wake(&hub->done, 1);
+    for (bool go_on = true; go_on;) {
+        int timeout = drop_silent(hub);
+        unsigned n = list_polls(hub), listed = hub->pendings;
+        if (poll(hub->polls, n, timeout) < 0) {
+            if (errno != EINTR) {
+                shmemi_warn("map", "service thread: poll failed with %s", shmemi_errno_name(errno));
+                usleep(10000);
+            }
             continue;
-        int rc = shmemi_wire_accept(s->listener, &socket);
-        if (rc == 0) {
-            s->answer(s->context, socket);
-            close(socket);
-        } else if (rc != -EAGAIN) {
-            shmemi_warn("map", "a connection was refused: %s", shmemi_last_error());
-            if (rc == -EMFILE || rc == -ENFILE)
-                usleep(10000); /* the connection stays in the queue: no busy loop until descriptors are free again */
         }
+        if (hub->polls[0].revents) { /* alone: it may change what was polled */
+            go_on = carry_out(hub);
+            continue;
+        }
+        answer_spoken(hub, hub->polls + 1);
+        const struct pollfd *of_listener = hub->polls + 1 + listed;
+        for (const struct shmemi_service *s = hub->services; s; s = s->next)
+            if (of_listener++->revents & POLLIN)
+                accept_some(hub, s);
     }
-    release_alive_word(s);
     return NULL;
 }
 
-static int start_thread(struct shmemi_service *s)
+/* --- for other threads: commands, and the thread's beginning and end; all under process.lock ---------------------- */
+
+static void wait_done(struct hub *hub)
+{
+    struct shmemi_futex done = {.word = &hub->done, .value = 0};
+    /* [done] pairs with the releases in serve() and carry_out(). */
+    while (!atomic_load_explicit(&hub->done, memory_order_acquire))
+        shmemi_futex_wait(&done, 1, SHMEMI_NO_DEADLINE);
+}
+
+static int command(struct command *c)
+{
+    struct hub *hub = process.hub;
+    SHMEMI_ASSERT(!pthread_equal(hub->thread, pthread_self())); /* an answer: it would wait for itself */
+    hub->command = c;
+    /* [done] relaxed: the bell orders it, and the command, before the thread's reading them. */
+    atomic_store_explicit(&hub->done, 0, memory_order_relaxed);
+    uint64_t one = 1;
+    ssize_t ignored = write(hub->bell, &one, sizeof one);
+    (void)ignored;
+    wait_done(hub);
+    return c->rc;
+}
+
+static int create_thread(struct hub *hub)
 {
     sigset_t all, before;
     sigfillset(&all); /* signals belong to the program's own threads */
@@ -102,9 +257,9 @@ static int start_thread(struct shmemi_service *s)
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, STACK); /* the usual 8 MiB matter where address space is limited */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&s->thread, &small, serve, s);
+    int rc = pthread_create(&hub->thread, &small, serve, hub);
     if (rc == EINVAL) /* thread-local variables of the program alone are larger */
-        rc = pthread_create(&s->thread, NULL, serve, s);
+        rc = pthread_create(&hub->thread, NULL, serve, hub);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&small);
     if (rc)
@@ -112,47 +267,261 @@ static int start_thread(struct shmemi_service *s)
                            "starting the service thread: %s (%s; see the limits of address space and of processes: "
                            "ulimit -v, ulimit -u)",
                            strerror(rc), shmemi_errno_name(rc));
-    struct shmemi_futex started = {.word = &s->started, .value = 0};
-    /* [started] pairs with the release in hold_alive_word(). */
-    while (!atomic_load_explicit(&s->started, memory_order_acquire))
-        shmemi_futex_wait(&started, 1, INT64_MAX);
+    wait_done(hub);
     return 0;
+}
+
+static void free_hub(struct hub *hub)
+{
+    if (hub->bell >= 0)
+        close(hub->bell);
+    free(hub->polls);
+    free(hub);
+}
+
+static void end_hub(void)
+{
+    struct hub *hub = process.hub;
+    struct command quit = {.what = QUIT};
+    command(&quit);
+    pthread_join(hub->thread, NULL);
+    process.hub = NULL;
+    free_hub(hub);
+}
+
+static void after_fork_in_child(void)
+{
+    struct hub *hub = process.hub;
+    pthread_mutex_init(&process.lock, NULL); /* whoever held it is not here */
+    process.hub = NULL;
+    process.generation++;
+    if (!hub)
+        return;
+    for (unsigned i = 0; i < hub->pendings; i++)
+        close(hub->pending[i].socket);
+    free_hub(hub);
+}
+
+static int start_hub(void)
+{
+    if (!process.fork_handled) {
+        int rc = pthread_atfork(NULL, NULL, after_fork_in_child);
+        if (rc)
+            return shmemi_fail(-rc, "pthread_atfork: %s", strerror(rc));
+        process.fork_handled = true;
+    }
+    struct hub *hub = calloc(1, sizeof *hub);
+    struct pollfd *polls = calloc(POLL_ALWAYS, sizeof *polls);
+    if (!hub || !polls) {
+        free(hub);
+        free(polls);
+        return shmemi_fail(-ENOMEM, "no memory for the service thread");
+    }
+    hub->polls = polls;
+    hub->bell = eventfd(0, EFD_CLOEXEC);
+    int rc = hub->bell < 0 ? shmemi_fail_errno("eventfd") : create_thread(hub);
+    if (rc < 0) {
+        free_hub(hub);
+        return rc;
+    }
+    process.hub = hub;
+    if (hub->begun < 0) {
+        end_hub();
+        return shmemi_fail(-ENOSYS, "set_robust_list failed: without it nobody could notice that this process died");
+    }
+    return 0;
+}
+
+/* One more or one less who needs the thread. */
+static int use_hub(void)
+{
+    int rc = process.hub ? 0 : start_hub();
+    if (rc == 0)
+        process.hub->users++;
+    return rc;
+}
+
+static void unuse_hub(void)
+{
+    if (--process.hub->users == 0)
+        end_hub();
+}
+
+/* --- places ------------------------------------------------------------------------------------------------------ */
+
+/* 0, -EBUSY when the word is taken (without a text), or an error. The hub is in use. */
+static int hold_word(struct shmemi_member *member, struct shmemi_place **out)
+{
+    struct command c = {.what = HOLD};
+    int rc = shmemi_place_make(member, &c.place);
+    if (rc < 0)
+        return rc;
+    c.place->generation = process.generation;
+    if ((rc = command(&c)) < 0)
+        shmemi_place_free(c.place);
+    else
+        *out = c.place;
+    if (rc == -EUSERS) /* its text is the service thread's */
+        return shmemi_fail(-EUSERS, "this process takes part in %d things already: no more are possible",
+                           SHMEMI_PLACES_MOST);
+    return rc;
+}
+
+static struct shmemi_member *member_at(struct shmemi_member *first, size_t stride, unsigned i)
+{
+    return (struct shmemi_member *)(void *)((char *)first + stride * i);
+}
+
+static int take_free(struct shmemi_member *first, size_t stride, unsigned count, struct shmemi_place **out,
+                     unsigned *number)
+{
+    for (unsigned i = 0; i < count; i++) {
+        struct shmemi_member *m = member_at(first, stride, i);
+        /* [alive] relaxed: only a hint, the claim decides. */
+        if (atomic_load_explicit(&m->alive, memory_order_relaxed) != 0)
+            continue;
+        int rc = hold_word(m, out);
+        if (rc == -EBUSY)
+            continue;
+        if (rc == 0) {
+            m->pid = (int32_t)getpid();
+            /* [present] pairs with the acquires of those who look for members. */
+            atomic_store_explicit(&m->state, SHMEMI_MEMBER_PRESENT, memory_order_release);
+            *number = i;
+        }
+        return rc;
+    }
+    return shmemi_fail(-EUSERS, "all %u places are taken", count);
+}
+
+int shmemi_service_take_place(struct shmemi_member *first, size_t stride, unsigned count, struct shmemi_place **out,
+                              unsigned *number)
+{
+    pthread_mutex_lock(&process.lock);
+    int rc = use_hub();
+    if (rc == 0 && (rc = take_free(first, stride, count, out, number)) < 0)
+        unuse_hub();
+    pthread_mutex_unlock(&process.lock);
+    return rc;
+}
+
+void shmemi_service_leave_place(struct shmemi_place *place)
+{
+    if (!place)
+        return;
+    pthread_mutex_lock(&process.lock);
+    if (place->generation == process.generation) {
+        struct command c = {.what = LEAVE, .place = place};
+        command(&c);
+        unuse_hub();
+    }
+    pthread_mutex_unlock(&process.lock);
+    shmemi_place_free(place);
+}
+
+void shmemi_service_forget_place(struct shmemi_place *place)
+{
+    shmemi_place_free(place);
+}
+
+/* --- services ---------------------------------------------------------------------------------------------------- */
+
+static int add(struct shmemi_service *s)
+{
+    struct hub *hub = process.hub;
+    struct command c = {.what = ADD, .service = s};
+    c.polls = calloc(POLL_ALWAYS + hub->services_made + 1, sizeof *c.polls);
+    if (!c.polls)
+        return shmemi_fail(-ENOMEM, "no memory for a service");
+    hub->services_made++;
+    s->generation = process.generation;
+    command(&c);
+    free(c.polls);
+    return 0;
+}
+
+/* With a member to be held, or without. */
+static int begin(struct shmemi_service *s, struct shmemi_member *member)
+{
+    int rc = use_hub();
+    if (rc < 0)
+        return rc;
+    if (member)
+        rc = hold_word(member, &s->place);
+    if (rc == -EBUSY)
+        rc = shmemi_fail(-EEXIST, "another process (pid %d) has this place already", (int)member->pid);
+    if (rc == 0 && (rc = add(s)) < 0 && s->place) {
+        struct command leave = {.what = LEAVE, .place = s->place};
+        command(&leave);
+        shmemi_place_free(s->place);
+    }
+    if (rc < 0)
+        unuse_hub();
+    return rc;
+}
+
+static int make(struct shmemi_member *member, const struct shmemi_service *how, struct shmemi_service **out)
+{
+    struct shmemi_service *s = malloc(sizeof *s);
+    if (!s)
+        return shmemi_fail(-ENOMEM, "no memory for a service");
+    *s = *how;
+    pthread_mutex_lock(&process.lock);
+    int rc = begin(s, member);
+    pthread_mutex_unlock(&process.lock);
+    if (rc < 0)
+        free(s);
+    else
+        *out = s;
+    return rc;
+}
+
+int shmemi_service_listen(int listener, int (*accept)(int listener, int *out), shmemi_service_answer answer,
+                          void *context, struct shmemi_service **out)
+{
+    return make(NULL,
+                &(struct shmemi_service){.listener = listener, .accept = accept, .answer = answer, .context = context},
+                out);
 }
 
 int shmemi_service_start(struct shmemi_member *member, int listener, shmemi_service_answer answer, void *context,
                          struct shmemi_service **out)
 {
-    struct shmemi_service *s = calloc(1, sizeof *s);
-    if (!s)
-        return shmemi_fail(-ENOMEM, "no memory for the service thread");
-    *s = (struct shmemi_service){.member = member, .listener = listener, .answer = answer, .context = context};
-    s->stop = eventfd(0, EFD_CLOEXEC);
-    int rc = s->stop < 0 ? shmemi_fail_errno("eventfd") : start_thread(s);
-    if (rc < 0) {
-        if (s->stop >= 0)
-            close(s->stop);
-        free(s);
-        return rc;
-    }
-    if (atomic_load_explicit(&s->started, memory_order_relaxed) == 2) { /* ordered by the acquire in start_thread() */
-        shmemi_service_stop(s);
-        return shmemi_fail(-ENOSYS, "set_robust_list failed: without it nobody could notice that this process died");
-    }
-    *out = s;
-    return 0;
+    return make(member,
+                &(struct shmemi_service){
+                    .listener = listener, .accept = shmemi_wire_accept, .answer = answer, .context = context},
+                out);
 }
 
 void shmemi_service_stop(struct shmemi_service *s)
 {
     if (!s)
         return;
-    uint64_t one = 1;
-    ssize_t ignored = write(s->stop, &one, sizeof one);
-    (void)ignored;
-    pthread_join(s->thread, NULL);
+    pthread_mutex_lock(&process.lock);
+    bool ours = s->generation == process.generation;
+    if (ours) {
+        struct command c = {.what = REMOVE, .service = s, .place = s->place};
+        command(&c);
+        process.hub->services_made--;
+        unuse_hub();
+    }
+    pthread_mutex_unlock(&process.lock);
+    if (!ours) {
+        shmemi_service_forget(s);
+        return;
+    }
     shmemi_wire_close_listener(s->listener);
-    close(s->stop);
+    shmemi_place_free(s->place);
     free(s);
+}
+
+void shmemi_service_settle(void)
+{
+    pthread_mutex_lock(&process.lock);
+    struct command c = {.what = NOTHING};
+    if (process.hub)
+        command(&c);
+    pthread_mutex_unlock(&process.lock);
 }
 
 void shmemi_service_forget(struct shmemi_service *s)
@@ -160,6 +529,6 @@ void shmemi_service_forget(struct shmemi_service *s)
     if (!s)
         return;
     close(s->listener);
-    close(s->stop);
+    shmemi_place_free(s->place);
     free(s);
 }

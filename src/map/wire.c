@@ -4,12 +4,15 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -34,10 +37,10 @@ static uint64_t hash(const char *text, uint64_t seed)
     return h;
 }
 
-static int make_address(const char *name, int number, struct address *out)
+static int make_address(uint32_t uid, const char *name, int number, struct address *out)
 {
     char text[64];
-    snprintf(text, sizeof text, "shmem-%u-%016llx%016llx-%d", (unsigned)geteuid(), (unsigned long long)hash(name, 0),
+    snprintf(text, sizeof text, "shmem-%u-%016llx%016llx-%d", (unsigned)uid, (unsigned long long)hash(name, 0),
              (unsigned long long)hash(name, 0x9e3779b97f4a7c15u), number);
     *out = (struct address){.un.sun_family = AF_UNIX};
     const char *directory = shmemi_setting("SHMEM_DIR");
@@ -71,15 +74,16 @@ static int answers(const struct address *address)
     return !refused;
 }
 
-/* Files in SHMEM_DIR that processes of this user left when they were killed: nobody answers there any more. */
-static void sweep(void)
+/* Files in SHMEM_DIR with this user's number that processes left when they were killed: nobody answers there any more.
+   Those that another user made and that may not be removed stay. */
+static void sweep(uint32_t uid)
 {
     const char *directory = shmemi_setting("SHMEM_DIR");
     DIR *entries = directory ? opendir(directory) : NULL;
     if (!entries)
         return;
     char prefix[32];
-    snprintf(prefix, sizeof prefix, "shmem-%u-", (unsigned)geteuid());
+    snprintf(prefix, sizeof prefix, "shmem-%u-", (unsigned)uid);
     for (struct dirent *e; (e = readdir(entries));) {
         struct address address = {.un.sun_family = AF_UNIX, .length = sizeof address.un};
         int length = snprintf(address.un.sun_path, sizeof address.un.sun_path, "%s/%s", directory, e->d_name);
@@ -93,28 +97,57 @@ static void sweep(void)
 void shmemi_wire_forget_file(const char *name, int number)
 {
     struct address address;
-    if (make_address(name, number, &address) == 0 && address.un.sun_path[0])
+    if (make_address(geteuid(), name, number, &address) == 0 && address.un.sun_path[0])
         unlink(address.un.sun_path);
+}
+
+static int bind_to(int fd, const struct address *address)
+{
+    int bound = bind(fd, (const struct sockaddr *)&address->un, address->length);
+    if (bound < 0 && errno == EADDRINUSE && address->un.sun_path[0] && !answers(address)) {
+        unlink(address->un.sun_path); /* left by a process that was killed: swept by the next comer */
+        bound = bind(fd, (const struct sockaddr *)&address->un, address->length);
+    }
+    return bound;
+}
+
+/* everybody: processes of other users may connect to the file; in the abstract name space they always may. */
+static int listen_at(uint32_t uid, const char *name, int number, bool everybody, int *out)
+{
+    struct address address;
+    int fd = -1, rc = make_address(uid, name, number, &address);
+    if (rc < 0 || (rc = new_socket(&fd)) < 0)
+        return rc;
+    int bound = bind_to(fd, &address);
+    if (bound == 0 && everybody && address.un.sun_path[0])
+        bound = chmod(address.un.sun_path, 0666);
+    if (bound < 0 || listen(fd, SOMAXCONN) < 0) {
+        rc = shmemi_fail_errno("listening at the socket '%s%s'", address.un.sun_path[0] ? "" : "@",
+                               address.un.sun_path + !address.un.sun_path[0]);
+        close(fd);
+        return rc;
+    }
+    *out = fd;
+    return 0;
 }
 
 int shmemi_wire_listen(const char *name, int number, int *out)
 {
     if (number == 0)
-        sweep();
+        sweep(geteuid());
+    return listen_at(geteuid(), name, number, false, out);
+}
 
-    struct address address;
-    int fd = -1, rc = make_address(name, number, &address);
-    if (rc < 0 || (rc = new_socket(&fd)) < 0)
+int shmemi_wire_listen_any(uint32_t uid, const char *name, int number, int *out)
+{
+    int fd = -1, rc = listen_at(uid, name, number, true, &fd);
+    if (rc < 0)
         return rc;
-    int bound = bind(fd, (struct sockaddr *)&address.un, address.length);
-    if (bound < 0 && errno == EADDRINUSE && address.un.sun_path[0] && !answers(&address)) {
-        unlink(address.un.sun_path); /* left by a process that was killed: swept by the next comer */
-        bound = bind(fd, (struct sockaddr *)&address.un, address.length);
-    }
-    if (bound < 0 || listen(fd, SOMAXCONN) < 0) {
-        rc = shmemi_fail_errno("listening at the socket '%s%s'", address.un.sun_path[0] ? "" : "@",
-                               address.un.sun_path + !address.un.sun_path[0]);
-        close(fd);
+    if (number == 0)
+        sweep(uid);
+    if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0) { /* who connected may be gone again when it is accepted */
+        rc = shmemi_fail_errno("fcntl of a socket");
+        shmemi_wire_close_listener(fd);
         return rc;
     }
     *out = fd;
@@ -129,24 +162,35 @@ void shmemi_wire_close_listener(int listener)
     close(listener);
 }
 
+int shmemi_wire_peer(int fd, struct ucred *out)
+{
+    socklen_t length = sizeof *out;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, out, &length) < 0)
+        return shmemi_fail_errno("asking who is at the other end of a socket");
+    return 0;
+}
+
 static int same_user(int fd)
 {
     struct ucred peer;
-    socklen_t length = sizeof peer;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
-        return shmemi_fail_errno("asking who is at the other end of a socket");
+    int rc = shmemi_wire_peer(fd, &peer);
+    if (rc < 0)
+        return rc;
     if (peer.uid != geteuid())
         return shmemi_fail(-EPERM, "a process of user %u is at a socket of user %u: refused", (unsigned)peer.uid,
                            (unsigned)geteuid());
     return 0;
 }
 
-int shmemi_wire_connect(const char *name, int number, int *out)
+static int connect_to(uint32_t uid, const char *name, int number, int *out)
 {
     struct address address;
-    int fd = -1, rc = make_address(name, number, &address);
+    int fd = -1, rc = make_address(uid, name, number, &address);
     if (rc < 0 || (rc = new_socket(&fd)) < 0)
         return rc;
+    /* A process that is stopped accepts nobody; its queue fills, and then the kernel would let us wait without end. */
+    const struct timeval most = {.tv_sec = 1};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
     if (connect(fd, (struct sockaddr *)&address.un, address.length) < 0) {
         rc = errno == ECONNREFUSED || errno == ENOENT || errno == EAGAIN
                  ? -ECONNREFUSED
@@ -154,6 +198,15 @@ int shmemi_wire_connect(const char *name, int number, int *out)
         close(fd);
         return rc;
     }
+    *out = fd;
+    return 0;
+}
+
+int shmemi_wire_connect(const char *name, int number, int *out)
+{
+    int fd = -1, rc = connect_to(geteuid(), name, number, &fd);
+    if (rc < 0)
+        return rc;
     if ((rc = same_user(fd)) < 0) {
         close(fd);
         return rc;
@@ -162,15 +215,41 @@ int shmemi_wire_connect(const char *name, int number, int *out)
     return 0;
 }
 
-int shmemi_wire_accept(int listener, int *out)
+int shmemi_wire_connect_any(uint32_t uid, const char *name, int number, bool whoever, int *out)
+{
+    struct ucred server;
+    int fd = -1, rc = connect_to(uid, name, number, &fd);
+    if (rc < 0)
+        return rc;
+    if ((rc = shmemi_wire_peer(fd, &server)) == 0 && !whoever && server.uid != uid && server.uid != geteuid() &&
+        server.uid != 0)
+        rc = shmemi_fail(-EPERM, "a process of user %u sits at a socket of user %u: not believed", (unsigned)server.uid,
+                         (unsigned)uid);
+    if (rc < 0) {
+        close(fd);
+        return rc;
+    }
+    *out = fd;
+    return 0;
+}
+
+int shmemi_wire_accept_any(int listener, int *out)
 {
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0)
         return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED
                    ? -EAGAIN
                    : shmemi_fail_errno("accept (is the limit of open files, ulimit -n, too low?)");
-    int rc = same_user(fd);
-    if (rc < 0) {
+    *out = fd;
+    return 0;
+}
+
+int shmemi_wire_accept(int listener, int *out)
+{
+    int fd = -1, rc = shmemi_wire_accept_any(listener, &fd);
+    if (rc < 0)
+        return rc;
+    if ((rc = same_user(fd)) < 0) {
         close(fd);
         return rc;
     }

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// Imports: from shares of this process's own, from what it holds already, or by asking.
+#include "import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "base/copy.h"
+#include "base/error.h"
+#include "import_table.h"
+#include "share_ask.h"
+#include "share_internal.h"
+#include "share_serve.h"
+
+enum { NOT_HERE = 1 };
+
+struct import {
+    struct shmemi_import visible; /* first */
+    struct shmemi_import_claims claims;
+    void *direct; /* where atomics are done here; NULL: by message */
+    /* Each a reference, or NULL: */
+    struct shmemi_imported *segment;
+    struct shmemi_known *known;
+    struct shmemi_view *view;
+    /* A mapping of its own, for copies. */
+    void *own;
+    size_t own_bytes;
+    bool member; /* of the share: the table tells whether the key still holds */
+};
+
+static size_t page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void settle_address(struct import *i, void *at)
+{
+    i->visible.address = i->visible.mode == SHMEMI_IMPORT_ATOMIC ? NULL : at;
+    i->visible.bytes = i->visible.record.bytes;
+    i->direct = i->visible.mode == SHMEMI_IMPORT_READ ? NULL : at;
+}
+
+/* --- copies ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Private memory with the bytes as they are now. */
+static int copy_bytes(struct import *i, const struct shmemi_hal *hal, const void *from, enum shmemi_memory_kind kind)
+{
+    size_t bytes = shmemi_round_up(i->visible.record.bytes, page_size());
+    void *own = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (own == MAP_FAILED)
+        return shmemi_fail_errno("%zu bytes of memory for a snapshot", bytes);
+    int rc = hal->copy(own, SHMEMI_MEMORY_HOST, from, kind, i->visible.record.bytes);
+    if (rc < 0) {
+        munmap(own, bytes);
+        return rc;
+    }
+    i->own = own;
+    i->own_bytes = bytes;
+    settle_address(i, own);
+    return 0;
+}
+
+/* What mappings of this descriptor have to be multiples of. */
+static size_t page_of(int fd)
+{
+    struct statfs fs;
+    return fstatfs(fd, &fs) == 0 && (unsigned long)fs.f_type == HUGETLBFS_MAGIC ? (size_t)fs.f_bsize : page_size();
+}
+
+/* The pages of the key alone, copied on write or to be copied at once. */
+static int map_copy(struct import *i, const struct shmemi_share_segment *s)
+{
+    const struct shmemi_key_record *r = &i->visible.record;
+    const struct shmemi_hal *hal = shmemi_hal(s->kind);
+    bool snapshot = i->visible.mode == SHMEMI_IMPORT_SNAPSHOT;
+    size_t page = page_of(s->fd);
+    uint64_t begin = shmemi_round_down(r->offset, page), end = shmemi_round_up(r->offset + r->bytes, page);
+    void *at = NULL;
+    if (!hal)
+        return shmemi_fail(-ENODEV, "the key is of a kind of memory that is not to be had here");
+    int rc = hal->check(s->fd, end);
+    if (rc == 0)
+        rc = hal->map(s->fd, begin, end - begin, snapshot ? SHMEMI_READ_ONLY : SHMEMI_COPY_ON_WRITE, NULL, &at);
+    if (rc < 0)
+        return rc;
+    if (snapshot) {
+        rc = copy_bytes(i, hal, (char *)at + (r->offset - begin), s->kind);
+        hal->unmap(at, end - begin);
+        return rc;
+    }
+    i->own = at;
+    i->own_bytes = end - begin;
+    settle_address(i, (char *)at + (r->offset - begin));
+    return 0;
+}
+
+/* --- from a share of this process's own ------------------------------------------------------------------------------
+ */
+
+static int check_grant(struct import *i)
+{
+    const struct shmemi_key_record *r = &i->visible.record;
+    if (r->flags & SHMEMI_KEY_POOL)
+        return shmemi_fail(-EINVAL, "this key opens a whole pool, not a buffer: open the pool with it");
+    i->visible.rights = shmemi_share_grant_self(r, i->visible.key.uid, &i->claims);
+    return shmemi_share_check_mode(i->visible.mode, i->visible.rights, (uint32_t)geteuid());
+}
+
+static int use_own(struct import *i, const struct shmemi_share_config *c)
+{
+    const struct shmemi_key_record *r = &i->visible.record;
+    struct shmemi_share_segment s = {.fd = -1};
+    void *at = NULL;
+    if (i->visible.mode == SHMEMI_IMPORT_COW || i->visible.mode == SHMEMI_IMPORT_SNAPSHOT)
+        return c->segment && c->segment(c->context, r->segment, &s) == 0 ? map_copy(i, &s) : NOT_HERE;
+    if (!c->memory || c->memory(c->context, r->segment, r->offset, r->bytes, &at) < 0)
+        return NOT_HERE;
+    settle_address(i, at);
+    i->direct = at; /* it is mapped for writing, whatever the rights are */
+    return 0;
+}
+
+static int open_own(struct import *i)
+{
+    struct shmemi_share *share = shmemi_share_hold(i->visible.key.share, i->visible.key.uid);
+    if (!share)
+        return NOT_HERE;
+    i->member = true;
+    int rc = shmemi_share_look_up(share, &i->visible.key, &i->visible.record);
+    if (rc == 0 && (rc = check_grant(i)) == 0)
+        rc = use_own(i, shmemi_share_config(share));
+    shmemi_share_let_go(share);
+    return rc;
+}
+
+/* --- from what this process holds ------------------------------------------------------------------------------------
+ */
+
+/* Under the lock. Each reference that it takes is given back by close. */
+static int attach(struct import *i, struct shmemi_imported *segment, const struct shmemi_share_segment *info, int fd)
+{
+    enum shmemi_import_mode mode = i->visible.mode;
+    if (mode != SHMEMI_IMPORT_READ && mode != SHMEMI_IMPORT_WRITE) {
+        struct shmemi_share_segment s = *info;
+        s.fd = fd;
+        return fd < 0 ? NOT_HERE : map_copy(i, &s);
+    }
+    int rc = shmemi_view_get(segment, info, fd, &i->visible.record,
+                             mode == SHMEMI_IMPORT_READ ? SHMEMI_READ_ONLY : SHMEMI_READ_WRITE, &i->view);
+    if (rc == 0)
+        settle_address(i, i->view->at + (i->visible.record.offset - i->view->window));
+    return rc;
+}
+
+static bool fits(const struct shmemi_share_segment *s, const struct shmemi_key_record *r)
+{
+    return r->offset >= s->window && r->offset - s->window <= s->window_bytes &&
+           r->bytes <= s->window_bytes - (r->offset - s->window);
+}
+
+/* A key that holds, with the rights for it; or NULL, and then others are asked. */
+static struct shmemi_known *find_known(const struct import *i, struct shmemi_imported **segment)
+{
+    struct shmemi_known *k = shmemi_known_find(&i->visible.key, &i->claims);
+    if (!k || k->revoked || shmemi_share_check_mode(i->visible.mode, k->rights, 0) < 0)
+        return NULL;
+    *segment = shmemi_imported_find(k->key.share, k->key.uid, k->record.segment);
+    if (!*segment || !((*segment)->guest || i->member)) /* nobody would have told of its end */
+        return NULL;
+    return k;
+}
+
+static int open_known(struct import *i)
+{
+    struct shmemi_imported *segment = NULL;
+    if (i->visible.mode == SHMEMI_IMPORT_ATOMIC)
+        return NOT_HERE;
+    shmemi_imports_lock();
+    struct shmemi_known *k = find_known(i, &segment);
+    int rc = NOT_HERE;
+    if (k) {
+        bool enough = i->visible.mode != SHMEMI_IMPORT_WRITE || !segment->read_only;
+        i->visible.record = k->record;
+        i->visible.rights = k->rights;
+        rc = attach(i, segment, &segment->info, enough && fits(&segment->info, &k->record) ? segment->info.fd : -1);
+    }
+    if (rc == 0 && i->visible.mode != SHMEMI_IMPORT_SNAPSHOT) {
+        i->known = k;
+        i->segment = segment;
+        k->refs++;
+        segment->refs++;
+    }
+    shmemi_imports_unlock();
+    return rc;
+}
+
+/* --- by asking -------------------------------------------------------------------------------------------------------
+ */
+
+/* What a server says is believed as far as it can be. */
+static int check_answer(const struct import *i, const struct shmemi_share_answer *a, int fd, unsigned nfds)
+{
+    const struct shmemi_key_record *r = &a->record;
+    struct shmemi_share_segment s = {.fd = fd, .window = a->window, .window_bytes = a->window_bytes};
+    bool mapped = i->visible.mode != SHMEMI_IMPORT_ATOMIC;
+    uint64_t end;
+    if (!shmemi_tokens_equal(r->token, i->visible.key.token) || !shmemi_key_record_is_sound(r) ||
+        a->rights & ~(uint32_t)SHMEMI_RIGHTS_ALL || nfds != mapped)
+        return shmemi_fail(-EPROTO, "the server of the key sent a record that makes no sense");
+    int rc = shmemi_share_check_mode(i->visible.mode, a->rights, (uint32_t)geteuid());
+    if (rc < 0 || !mapped)
+        return rc;
+    if (__builtin_add_overflow(a->window, a->window_bytes, &end) || end > INT64_MAX || a->window % page_size() ||
+        !fits(&s, r))
+        return shmemi_fail(-EPROTO, "the server of the key sent a segment that does not contain what the key names");
+    const struct shmemi_hal *hal = a->kind < SHMEMI_MEMORY_KINDS ? shmemi_hal(a->kind) : NULL;
+    return hal ? hal->check(fd, end)
+               : shmemi_fail(-ENODEV, "the key is of a kind of memory that is not to be had here");
+}
+
+/* Under the lock. *kept: the descriptor is the table's now. */
+static int install(struct import *i, const struct shmemi_share_answer *a, int fd, bool *kept)
+{
+    const struct shmemi_key *key = &i->visible.key;
+    struct shmemi_share_segment info = {
+        .fd = fd, .window = a->window, .window_bytes = a->window_bytes, .kind = a->kind, .own = a->own != 0};
+    i->segment = shmemi_imported_get(key->share, key->uid, a->record.segment);
+    i->known = i->segment ? shmemi_known_get(key, &i->claims) : NULL;
+    if (!i->known)
+        return shmemi_fail(-ENOMEM, "no memory for an import");
+    i->known->record = a->record;
+    i->known->rights = a->rights;
+    i->known->revoked = false;
+    int rc = attach(i, i->segment, &info, fd);
+    if (rc == 0)
+        *kept = shmemi_imported_keep(i->segment, &info, (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY);
+    return rc;
+}
+
+static int use_descriptor(struct import *i, const struct shmemi_share_answer *a, int fd)
+{
+    bool kept = false, serve = false;
+    struct shmemi_share_segment info = {.fd = fd, .kind = a->kind};
+    int rc = 0;
+    if (i->visible.mode == SHMEMI_IMPORT_SNAPSHOT) /* holds nothing afterwards */
+        rc = map_copy(i, &info);
+    else {
+        shmemi_imports_lock();
+        rc = install(i, a, fd, &kept);
+        serve = rc == 0 && i->segment->info.fd >= 0 && !i->segment->guest;
+        shmemi_imports_unlock();
+    }
+    if (!kept)
+        close(fd);
+    if (serve)
+        shmemi_guest_serve(i->visible.key.share, i->visible.key.uid, a->record.segment);
+    return rc;
+}
+
+static int open_asked(struct import *i)
+{
+    struct shmemi_share_request request = shmemi_share_request(SHMEMI_SHARE_IMPORT, &i->visible.key, &i->claims);
+    struct shmemi_share_answer a;
+    int fds[2];
+    unsigned nfds = 0;
+    request.mode = i->visible.mode;
+    int rc = shmemi_share_watch_fork();
+    if (rc < 0 || (rc = shmemi_share_ask(&request, true, &a, fds, &nfds)) < 0)
+        return rc;
+    rc = check_answer(i, &a, fds[0], nfds);
+    if (rc < 0) {
+        while (nfds)
+            close(fds[--nfds]);
+        return rc;
+    }
+    i->visible.record = a.record;
+    i->visible.rights = a.rights;
+    i->visible.bytes = a.record.bytes;
+    return nfds ? use_descriptor(i, &a, fds[0]) : 0;
+}
+
+/* --- open and close --------------------------------------------------------------------------------------------------
+ */
+
+int shmemi_import_open(const char *text, enum shmemi_import_mode mode, const struct shmemi_import_claims *claims,
+                       struct shmemi_import **out)
+{
+    struct shmemi_key key;
+    int rc = shmemi_key_parse(text, &key);
+    if (rc < 0)
+        return rc;
+    struct import *i = malloc(sizeof *i); /* the record is filled by who knows it: no need to clear a kilobyte */
+    if (!i)
+        return shmemi_fail(-ENOMEM, "no memory for an import");
+    i->visible.address = NULL;
+    i->visible.bytes = 0;
+    i->visible.rights = 0;
+    i->visible.mode = mode;
+    i->visible.key = key;
+    i->claims = claims ? *claims : (struct shmemi_import_claims){0};
+    i->direct = i->own = NULL;
+    i->segment = NULL;
+    i->known = NULL;
+    i->view = NULL;
+    i->member = false;
+    rc = open_own(i);
+    if (rc == NOT_HERE)
+        rc = open_known(i);
+    if (rc == NOT_HERE)
+        rc = open_asked(i);
+    if (rc < 0)
+        shmemi_import_close(&i->visible);
+    else
+        *out = &i->visible;
+    return rc;
+}
+
+void shmemi_import_close(struct shmemi_import *import)
+{
+    struct import *i = (struct import *)import;
+    if (!i)
+        return;
+    if (i->own)
+        munmap(i->own, i->own_bytes);
+    if (i->segment) {
+        shmemi_imports_lock();
+        shmemi_view_put(i->segment, i->view);
+        shmemi_known_put(i->known);
+        bool end = shmemi_imported_put(i->segment);
+        shmemi_imports_unlock();
+        if (end)
+            shmemi_guest_end_unused();
+    }
+    free(i);
+}
+
+/* --- atomics ---------------------------------------------------------------------------------------------------------
+ */
+
+static int ask_atomic(const struct import *i, enum shmemi_atomic op, unsigned width, uint64_t offset, uint64_t operand,
+                      uint64_t compare, uint64_t *before)
+{
+    struct shmemi_share_request r = shmemi_share_request(SHMEMI_SHARE_ATOMIC, &i->visible.key, &i->claims);
+    struct shmemi_share_answer a;
+    int fds[2];
+    unsigned nfds = 0;
+    r.op = op;
+    r.width = width;
+    r.offset = offset;
+    r.operand = operand;
+    r.compare = compare;
+    int rc = shmemi_share_ask(&r, false, &a, fds, &nfds);
+    while (nfds)
+        close(fds[--nfds]);
+    if (rc == 0)
+        *before = a.values[0];
+    return rc;
+}
+
+int shmemi_import_atomic(struct shmemi_import *import, enum shmemi_atomic op, unsigned width, uint64_t offset,
+                         uint64_t operand, uint64_t compare, uint64_t *before)
+{
+    const struct import *i = (const struct import *)import;
+    bool copy = import->mode == SHMEMI_IMPORT_COW || import->mode == SHMEMI_IMPORT_SNAPSHOT;
+    uint64_t was = 0;
+    int rc = shmemi_share_check_place(&import->record, width, offset);
+    if (rc == 0 && !copy) /* with a copy of its own it may do what it likes */
+        rc = shmemi_share_check_atomic(op, import->rights, (uint32_t)geteuid());
+    if (rc < 0)
+        return rc;
+    if (i->direct)
+        was = shmemi_share_do_atomic((char *)i->direct + offset, op, width, operand, compare);
+    else
+        rc = ask_atomic(i, op, width, offset, operand, compare, &was);
+    if (rc == 0 && before)
+        *before = was;
+    return rc;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of keys.
+#include "share_keys.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/error.h"
+#include "share_serve.h"
+
+enum {
+    KEPT_REVOKED = 1024, /* so many revoked records stay, for importers to be told */
+    LOOKS = 16,          /* at records in use, before a fresh one is taken */
+    RETRIES = 100,
+};
+
+static uint32_t kind_of(uint32_t state)
+{
+    return state & 0xff;
+}
+
+static unsigned slot_of(uint32_t state)
+{
+    return state >> 8 & 0xff;
+}
+
+static uint32_t with_kind(uint32_t state, enum shmemi_key_state kind)
+{
+    return (state & ~0xffu) | kind;
+}
+
+/* The state of the next use: the count tells readers that what they copied was changed meanwhile. It is never 0. */
+static uint32_t next_use(uint32_t state, unsigned slot)
+{
+    uint32_t uses = (state >> 16) + 1;
+    return (uses > 0xffff ? 1 : uses) << 16 | slot << 8 | SHMEMI_KEY_WRITING;
+}
+
+/* --- copying, word by word: the other side may be at it at the same time -------------------------------------------
+ */
+
+enum { WORDS = (sizeof(struct shmemi_key_record) - sizeof(uint64_t)) / sizeof(uint64_t) }; /* after state and flags */
+
+static void store_record(struct shmemi_key_record *to, const struct shmemi_key_record *from)
+{
+    const uint64_t *words = from->token;
+    uint64_t *out = to->token;
+    /* [record] relaxed: published by the release of `state`, in shmemi_keys_add(). */
+    __atomic_store_n(&to->flags, from->flags, __ATOMIC_RELAXED);
+    for (size_t i = 0; i < WORDS; i++)
+        __atomic_store_n(out + i, words[i], __ATOMIC_RELAXED);
+}
+
+static void load_record(struct shmemi_key_record *to, const struct shmemi_key_record *from)
+{
+    const uint64_t *words = from->token;
+    uint64_t *out = to->token;
+    /* [record] relaxed: between the acquire and the fence of read_record(). */
+    to->flags = __atomic_load_n(&from->flags, __ATOMIC_RELAXED);
+    for (size_t i = 0; i < WORDS; i++)
+        out[i] = __atomic_load_n(words + i, __ATOMIC_RELAXED);
+}
+
+/* Copies a record as it was at one instant, and returns its state then. */
+static uint32_t read_record(const struct shmemi_key_record *r, struct shmemi_key_record *out)
+{
+    /* [state] acquire pairs with the release in shmemi_keys_add(): the record is filled. */
+    uint32_t state = atomic_load_explicit(&r->state, memory_order_acquire);
+    for (int i = 0; i < RETRIES; i++) {
+        uint32_t kind = kind_of(state);
+        if (kind != SHMEMI_KEY_LIVE && kind != SHMEMI_KEY_REVOKED)
+            break;
+        load_record(out, r);
+        /* [record] the fence pairs with the one in claim(): whoever sees a word of the next use sees its state too. */
+        atomic_thread_fence(memory_order_acquire);
+        uint32_t after = atomic_load_explicit(&r->state, memory_order_relaxed);
+        if (after == state) {
+            atomic_store_explicit(&out->state, state, memory_order_relaxed); /* the caller's own */
+            return state;
+        }
+        atomic_thread_fence(memory_order_acquire); /* [state] as above, for the next round */
+        state = after;
+    }
+    return SHMEMI_KEY_FREE; /* being written, or changed all the time: nothing that a key could mean */
+}
+
+bool shmemi_key_record_is_sound(const struct shmemi_key_record *r)
+{
+    uint64_t end;
+    return r->allowed <= SHMEMI_KEY_ALLOWS && r->note_bytes <= SHMEMI_KEY_NOTE &&
+           !(r->rights & ~(uint32_t)SHMEMI_RIGHTS_ALL) && r->bytes > 0 &&
+           !__builtin_add_overflow(r->offset, r->bytes, &end) && end <= INT64_MAX;
+}
+
+/* --- the part in use -----------------------------------------------------------------------------------------------
+ */
+
+/* Looks no further than one record beyond it, because those after may have no memory yet. */
+static uint32_t used(struct shmemi_keys *keys)
+{
+    /* [used] relaxed: a hint; what is in the records is ordered by their states. */
+    uint32_t n = atomic_load_explicit(&keys->used, memory_order_relaxed), before = n;
+    while (n < keys->count && atomic_load_explicit(&keys->records[n].state, memory_order_relaxed) != 0)
+        n++;
+    if (n != before)
+        atomic_store_explicit(&keys->used, n, memory_order_relaxed); /* a smaller one of another thread does no harm */
+    return n;
+}
+
+static bool is_used(struct shmemi_keys *keys, uint32_t index)
+{
+    return index < atomic_load_explicit(&keys->used, memory_order_relaxed) || index < used(keys); /* [used] */
+}
+
+/* --- adding --------------------------------------------------------------------------------------------------------
+ */
+
+static bool claim(struct shmemi_keys *keys, uint32_t index, uint32_t state)
+{
+    /* [state] acquire pairs with the release of whoever freed or revoked it; one process alone gets it. */
+    bool got = atomic_compare_exchange_strong_explicit(&keys->records[index].state, &state, next_use(state, keys->slot),
+                                                       memory_order_acquire, memory_order_relaxed);
+    /* [record] pairs with the fence in read_record(): no word is written before the state says so. */
+    atomic_thread_fence(memory_order_release);
+    return got;
+}
+
+static void step_cursor(struct shmemi_keys *keys, uint32_t n)
+{
+    if (++keys->cursor < n)
+        return;
+    keys->cursor = 0;
+    keys->revoked = keys->revoked_now;
+    keys->revoked_now = 0;
+}
+
+/* Looks at some records in use for one that can be used again: a free one, or a revoked one where there are many of
+   them. The cursor goes round, so it is one of the older ones. */
+static bool claim_again(struct shmemi_keys *keys, uint32_t looks, bool any, uint32_t *index)
+{
+    uint32_t n = used(keys);
+    for (uint32_t i = 0; i < looks && i < n; i++) {
+        uint32_t at = keys->cursor < n ? keys->cursor : 0;
+        /* [state] relaxed: claim() decides. */
+        uint32_t state = atomic_load_explicit(&keys->records[at].state, memory_order_relaxed);
+        bool revoked = kind_of(state) == SHMEMI_KEY_REVOKED;
+        keys->revoked_now += revoked;
+        step_cursor(keys, n);
+        if (!(state && kind_of(state) == SHMEMI_KEY_FREE) && !(revoked && (any || keys->revoked > KEPT_REVOKED)))
+            continue;
+        if (!claim(keys, at, state))
+            continue;
+        keys->revoked -= revoked && keys->revoked > 0;
+        *index = at;
+        return true;
+    }
+    return false;
+}
+
+static int claim_fresh(struct shmemi_keys *keys, uint32_t *index)
+{
+    for (uint32_t at = used(keys); at < keys->count; at++) {
+        if (keys->reserve && !keys->reserve(keys->context, at))
+            return shmemi_fail_in(-ENOMEM, "no memory for another key");
+        if (claim(keys, at, 0)) {
+            *index = at;
+            return 0;
+        }
+    }
+    return -ENOSPC;
+}
+
+static int claim_any(struct shmemi_keys *keys, uint32_t *index)
+{
+    if (claim_again(keys, LOOKS, false, index))
+        return 0;
+    int rc = claim_fresh(keys, index);
+    if (rc != -ENOSPC || claim_again(keys, keys->count, true, index))
+        return rc == -ENOSPC ? 0 : rc;
+    return shmemi_fail(-ENOSPC, "all %u keys are in use: revoke some, or free the buffers that they open", keys->count);
+}
+
+static int check_export(const struct shmemi_export *what)
+{
+    struct shmemi_key_record r = {.offset = what->offset, .bytes = what->bytes, .rights = what->rights};
+    if (what->allowed > SHMEMI_KEY_ALLOWS)
+        return shmemi_fail(-E2BIG, "a key's allow list has at most %d entries, not %u", SHMEMI_KEY_ALLOWS,
+                           what->allowed);
+    if (what->note_bytes > SHMEMI_KEY_NOTE)
+        return shmemi_fail(-E2BIG, "a key's note has at most %d bytes, not %u", SHMEMI_KEY_NOTE, what->note_bytes);
+    if (!shmemi_key_record_is_sound(&r))
+        return shmemi_fail(-EINVAL, "a key of %llu bytes at offset %llu with rights %#x is not possible",
+                           (unsigned long long)what->bytes, (unsigned long long)what->offset, what->rights);
+    for (uint32_t i = 0; i < what->allowed; i++) {
+        const struct shmemi_allow *a = what->allow + i;
+        if (a->kind < SHMEMI_ALLOW_USER || a->kind > SHMEMI_ALLOW_TOKEN || a->rights & ~(uint32_t)SHMEMI_RIGHTS_ALL)
+            return shmemi_fail(-EINVAL, "entry %u of the allow list is of kind %u with rights %#x: there is no such", i,
+                               a->kind, a->rights);
+    }
+    return 0;
+}
+
+int shmemi_keys_add(struct shmemi_keys *keys, const struct shmemi_export *what, const uint64_t token[2],
+                    uint32_t *index)
+{
+    struct shmemi_key_record r = {.flags = what->flags,
+                                  .token = {token[0], token[1]},
+                                  .segment = what->segment,
+                                  .offset = what->offset,
+                                  .bytes = what->bytes,
+                                  .rights = what->rights,
+                                  .allowed = what->allowed,
+                                  .note_bytes = what->note_bytes};
+    int rc = check_export(what);
+    if (rc < 0 || (rc = claim_any(keys, index)) < 0)
+        return rc;
+    if (what->allowed)
+        memcpy(r.allow, what->allow, what->allowed * sizeof *what->allow);
+    if (what->note_bytes)
+        memcpy(r.note, what->note, what->note_bytes);
+    struct shmemi_key_record *to = &keys->records[*index];
+    store_record(to, &r);
+    uint32_t state = atomic_load_explicit(&to->state, memory_order_relaxed); /* [state] this process's own now */
+    /* [state] release pairs with the acquire in read_record(). */
+    atomic_store_explicit(&to->state, with_kind(state, SHMEMI_KEY_LIVE), memory_order_release);
+    return 0;
+}
+
+/* --- finding and revoking ------------------------------------------------------------------------------------------
+ */
+
+int shmemi_keys_find(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2], struct shmemi_key_record *out)
+{
+    uint32_t state = index < keys->count && is_used(keys, index) ? read_record(&keys->records[index], out) : 0;
+    if (kind_of(state) == SHMEMI_KEY_FREE || !shmemi_tokens_equal(out->token, token))
+        return shmemi_fail(-ENOKEY, "there is no such key: it was never made, or was revoked long ago");
+    if (kind_of(state) == SHMEMI_KEY_REVOKED)
+        return shmemi_fail(-EKEYREVOKED, "the key was revoked");
+    if (!shmemi_key_record_is_sound(out))
+        return shmemi_fail(-ENOKEY, "the key's record is damaged");
+    return 0;
+}
+
+/* The state was LIVE when it was read. */
+static bool revoke(struct shmemi_key_record *r, uint32_t state)
+{
+    /* [state] release pairs with the acquire in claim(); one process alone revokes it. */
+    return atomic_compare_exchange_strong_explicit(&r->state, &state, with_kind(state, SHMEMI_KEY_REVOKED),
+                                                   memory_order_release, memory_order_relaxed);
+}
+
+int shmemi_keys_revoke(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2])
+{
+    struct shmemi_key_record copy;
+    int rc;
+    do
+        rc = shmemi_keys_find(keys, index, token, &copy);
+    while (rc == 0 && !revoke(&keys->records[index], atomic_load_explicit(&copy.state, memory_order_relaxed))); // own
+    return rc;
+}
+
+bool shmemi_keys_revoke_next(struct shmemi_keys *keys, uint64_t segment, uint64_t offset, uint64_t bytes,
+                             uint32_t *index, uint64_t token[2])
+{
+    struct shmemi_key_record copy;
+    uint64_t end = bytes > UINT64_MAX - offset ? UINT64_MAX : offset + bytes;
+    for (uint32_t n = used(keys); *index < n; ++*index) {
+        struct shmemi_key_record *r = &keys->records[*index];
+        /* [record] relaxed: a quick look; read_record() decides. */
+        if (__atomic_load_n(&r->segment, __ATOMIC_RELAXED) != segment)
+            continue;
+        uint32_t state = read_record(r, &copy);
+        if (kind_of(state) != SHMEMI_KEY_LIVE || copy.segment != segment || !shmemi_key_record_is_sound(&copy) ||
+            copy.offset >= end || offset >= copy.offset + copy.bytes || !revoke(r, state))
+            continue;
+        memcpy(token, copy.token, sizeof copy.token);
+        ++*index;
+        return true;
+    }
+    return false;
+}
+
+void shmemi_keys_sweep(struct shmemi_key_record *records, uint32_t count, unsigned slot)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        /* [state] relaxed: what the dead member wrote is not looked at. */
+        uint32_t state = atomic_load_explicit(&records[i].state, memory_order_relaxed);
+        if (state == 0)
+            return;
+        if (kind_of(state) == SHMEMI_KEY_WRITING && slot_of(state) == slot)
+            /* [state] release pairs with the acquire in claim(). */
+            atomic_compare_exchange_strong_explicit(&records[i].state, &state, with_kind(state, SHMEMI_KEY_FREE),
+                                                    memory_order_release, memory_order_relaxed);
+    }
+}

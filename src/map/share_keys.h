@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of keys: claiming, filling and reading records in memory that other processes write to as well.
+//
+// A record's state is, in its bits,  0-7 enum shmemi_key_state | 8-15 the writer's slot | 16-31 how often it was used.
+// 0 is a record that was never used: they are used in order, so the first such ends the part in use.
+#ifndef SHMEMI_MAP_SHARE_KEYS_H
+#define SHMEMI_MAP_SHARE_KEYS_H
+
+#include <stdbool.h>
+
+#include "share.h"
+
+/* How this process looks at a table. */
+struct shmemi_keys {
+    struct shmemi_key_record *records;
+    uint32_t count;
+    unsigned slot;
+    bool (*reserve)(void *context, uint32_t index);
+    void *context;
+    _Atomic uint32_t used; /* so many were used at least: a hint that only grows */
+    /* Under the share's lock: */
+    uint32_t cursor;               /* where to look for a record to be used again */
+    uint32_t revoked, revoked_now; /* seen in the last round of the cursor, and in this */
+};
+
+/* Claims a record and fills it; *index tells which. */
+int shmemi_keys_add(struct shmemi_keys *keys, const struct shmemi_export *what, const uint64_t token[2],
+                    uint32_t *index);
+
+/* A sound copy of the record of that key: 0, -ENOKEY, -EKEYREVOKED. */
+int shmemi_keys_find(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2], struct shmemi_key_record *out);
+
+/* LIVE becomes REVOKED: 0, -ENOKEY, -EKEYREVOKED. */
+int shmemi_keys_revoke(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2]);
+
+/* Steps through the LIVE keys of memory that overlaps the range and makes them REVOKED. *index is 0 at first. Whether
+   there was another one: its index is *index - 1. */
+bool shmemi_keys_revoke_next(struct shmemi_keys *keys, uint64_t segment, uint64_t offset, uint64_t bytes,
+                             uint32_t *index, uint64_t token[2]);
+
+#endif
