@@ -168,6 +168,7 @@ struct ext_pool {
     struct ext_pool_block *owns;      /* blocks with segments of their own */
     struct ext_rest *rests;           /* such segments that were exported and have no block any more */
     PyObject *kept;  /* NULL, or a set of addresses of blocks that are not to be freed with their block */
+    size_t users;    /* blocks and imports that hold it */
     PyObject *path;  /* of a file, or None */
     PyObject *extra; /* for the Python side */
     size_t calls;    /* of other threads, without the GIL */
@@ -200,6 +201,9 @@ PyObject *ext_pool_holder(const char *address);
 
 /* A list of all that could hold memory of this process. */
 PyObject *ext_pool_holders(void);
+
+/* An import begins (1) or ends (-1) to hold what one of the two above returned. */
+void ext_pool_count_users(PyObject *holders, int by);
 
 /* From now on the buffer at this address stays when its block goes. */
 bool ext_pool_keep_at(const char *address);

@@ -57,6 +57,7 @@ static void import_dealloc(PyObject *self)
     Py_XDECREF(i->key);
     Py_XDECREF(i->token);
     Py_XDECREF(i->note);
+    ext_pool_count_users(i->owner, -1);
     Py_XDECREF(i->owner);
     PyObject_Free(self);
 }
@@ -166,6 +167,7 @@ static bool fill_in(struct import *i)
         i->owner = ext_pool_holder(i->address);
     else
         i->owner = ext_pool_holders();
+    ext_pool_count_users(i->owner, 1);
     return !PyErr_Occurred();
 }
 

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <structmember.h>
-#include <sys/mman.h>
 
 static struct ext_pool *pools; /* all that are open, the youngest first */
 
@@ -148,44 +147,33 @@ PyTypeObject ext_pool_type = {
     .tp_members = pool_members,
 };
 
-/* Where memory was that arrays may still look at while the interpreter ends: zeros, so that nothing crashes. */
-static void plug(void *at, size_t bytes)
-{
-    mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-}
-
-static void close_at_exit(struct ext_pool *pool)
-{
-    shmemx_pool_t opened = pool->pool;
-    int rc;
-    pool->pool = NULL;
-    EXT_UNLOCKED(rc, shmemx_pool_close(opened));
-    if (Py_REFCNT(pool) > 1) { /* blocks hold it, or imports */
-        plug(pool->base, pool->span);
-        for (const struct ext_pool_block *own = pool->owns; own; own = own->next)
-            plug(own->address, own->size);
-    }
-    if (rc < 0) {
-        ext_fail_rc("Pool.close", rc);
-        PyErr_WriteUnraisable(NULL);
-    }
-}
-
-/* At the end of the interpreter. A pool that another thread is busy with is left to the end of the process. */
+/* At the end of the interpreter: closes pools of which there are no arrays. Others are closed with their last array, or
+   by the end of the process: a thread without the GIL may be at work on one. Files are written in either case. */
 static PyObject *pool_close_all(PyObject *module, PyObject *none)
 {
     (void)module, (void)none;
-    for (;;) {
-        struct ext_pool *pool = pools;
-        while (pool && pool->calls)
-            pool = pool->next;
-        if (!pool)
-            Py_RETURN_NONE;
+    struct ext_pool *pool = pools;
+    while (pool) {
         Py_INCREF(pool);
-        take_out(pool);
-        close_at_exit(pool);
+        bool idle = pool->users == 0 && pool->calls == 0 && Py_REFCNT(pool) == 2;
+        shmemx_pool_t opened = pool->pool;
+        int rc = 0;
+        if (idle) {
+            pool->pool = NULL;
+            EXT_UNLOCKED(rc, shmemx_pool_close(opened));
+        } else if (pool->path != Py_None && pool->writable)
+            POOL_CALL(rc, pool, shmemx_pool_flush(opened));
+        if (rc < 0) {
+            ext_fail_rc("Pool.close", rc);
+            PyErr_WriteUnraisable(NULL);
+        }
+        struct ext_pool *next = pool->next; /* others may have gone meanwhile, but not this one */
+        if (idle)
+            take_out(pool);
         Py_DECREF(pool);
+        pool = next;
     }
+    Py_RETURN_NONE;
 }
 
 /* (fn, path as bytes or None, size, max_size, grow, type, name, page_size, numa_node, lock, cache) */
@@ -304,6 +292,7 @@ static struct ext_pool_block *new_block(struct ext_pool *pool)
     if (!block)
         return NULL;
     block->pool = (struct ext_pool *)Py_NewRef((PyObject *)pool);
+    pool->users++;
     block->address = NULL;
     block->size = 0;
     block->forks = ext_state.forks;
@@ -383,6 +372,7 @@ static void pool_block_dealloc(PyObject *self)
     }
     Py_XDECREF(block->keys);
     Py_XDECREF(block->cache);
+    pool->users--;
     Py_DECREF(pool);
     PyObject_Free(self);
 }
@@ -733,6 +723,8 @@ static PyObject *revive(struct ext_pool *pool, struct ext_rest **at)
 PyObject *ext_pool_holder(const char *address)
 {
     for (struct ext_pool *pool = pools; pool; pool = pool->next) {
+        if (!pool->pool)
+            continue;
         if (holds(pool->base, pool->span, address))
             return Py_NewRef((PyObject *)pool);
         for (struct ext_pool_block *own = pool->owns; own; own = own->next)
@@ -761,6 +753,16 @@ PyObject *ext_pool_holders(void)
             Py_CLEAR(list);
     }
     return list;
+}
+
+void ext_pool_count_users(PyObject *holders, int by)
+{
+    if (!holders)
+        return;
+    if (PyObject_TypeCheck(holders, &ext_pool_type))
+        ((struct ext_pool *)holders)->users += (size_t)by;
+    for (Py_ssize_t i = 0; PyList_Check(holders) && i < PyList_GET_SIZE(holders); i++)
+        ext_pool_count_users(PyList_GET_ITEM(holders, i), by);
 }
 
 bool ext_pool_keep_at(const char *address)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import operator
 import os
 import re
@@ -214,13 +215,18 @@ class Pool:
 
     def _alloc_special(self, shape: Any, kind: Any, size: int, align: int, own: bool | None, zero: bool, keep: bool,
                        name: str | None, fill: Any) -> Any:
+        if size >= 1 << 62:
+            raise make('Pool.alloc', errno.ENOMEM, f'{size} bytes are more than an address space')
         if name is None:
             if not keep and not self._is_file:
                 try:
-                    return self.alloc(shape, kind, align, True, zero, keep, None, fill)
-                except Error as error:
-                    if getattr(error, 'filled', False):
-                        raise
+                    array = self.alloc(shape, kind, align, True, zero)
+                except Error:
+                    pass  # of descriptors, or of memory beside the pool: there is the main segment
+                else:
+                    if fill is not None:
+                        _fill(array, fill)
+                    return array
             return self.alloc(shape, kind, align, False, zero, keep, None, fill)
         if own:
             raise make('Pool.alloc', 'value', 'name and own do not go together: a segment of its own lives as long as '
@@ -423,9 +429,7 @@ def _fill(array: Any, value: Any) -> None:
     try:
         array[...] = value
     except (TypeError, ValueError) as error:
-        wrong = make('Pool.alloc', 'value', f'fill does not fit an array of shape {array.shape}, {array.dtype}: {error}')
-        wrong.filled = True  # type: ignore[attr-defined]
-        raise wrong from None
+        raise make('Pool.alloc', 'value', f'fill does not fit an array of shape {array.shape}, {array.dtype}: {error}') from None
 
 
 def _pattern(value: Any, shape: tuple[int, ...], kind: Any) -> bytes:
