@@ -25,7 +25,7 @@ struct shmemi_share {
     uint32_t uid;
     struct shmemi_keys keys;
     struct shmemi_server server;
-    pthread_mutex_t lock; /* of adding keys */
+    pthread_mutex_t lock; /* of adding and revoking keys */
     struct shmemi_service *service;
     _Atomic uint32_t holds; /* how many imports are using it at this moment; and CLOSING */
     bool dead;              /* of a parent process */
@@ -300,7 +300,9 @@ int shmemi_share_revoke(struct shmemi_share *s, const struct shmemi_key *key)
         return rc;
     if (key->share != s->config.number || key->uid != s->uid)
         return shmemi_fail(-ENOKEY, "the key is of another share");
+    pthread_mutex_lock(&s->lock);
     rc = shmemi_keys_revoke(&s->keys, key->index, key->token);
+    pthread_mutex_unlock(&s->lock);
     if (rc == 0)
         shmemi_share_tell(&tell, key);
     return rc;
@@ -313,11 +315,15 @@ unsigned shmemi_share_revoke_range(struct shmemi_share *s, uint64_t number, uint
     unsigned count = 0;
     if (check_alive(s) < 0)
         return 0;
-    for (uint32_t at = 0; shmemi_keys_revoke_next(&s->keys, number, offset, bytes, &at, key.token); count++) {
+    for (uint32_t at = 0;; count++) {
+        pthread_mutex_lock(&s->lock);
+        bool another = shmemi_keys_revoke_next(&s->keys, number, offset, bytes, &at, key.token);
+        pthread_mutex_unlock(&s->lock);
+        if (!another)
+            return count;
         key.index = at - 1;
         shmemi_share_tell(&tell, &key);
     }
-    return count;
 }
 
 /* FNV-1a with a salt of its own, so that no other kind of name comes out the same. The user is in the sockets' names.
