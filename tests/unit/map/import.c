@@ -70,7 +70,7 @@ static int does(struct common *c, char what)
         held = NULL;
         return 0;
     case 'p':
-        return ((char *)c->at[0])[4096];
+        return __atomic_load_n(c->at[0] + 4096, __ATOMIC_RELAXED); /* the service thread may have written it */
     case 'u':
         return setgroups(0, NULL) | setresgid(OTHER_USER, OTHER_USER, OTHER_USER) |
                setresuid(OTHER_USER, OTHER_USER, OTHER_USER);
@@ -888,6 +888,7 @@ static void silent_clients(void **state)
 
 /* --- servers that lie --------------------------------------------------------------------------------------------- */
 
+static pthread_mutex_t lie_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct shmemi_share_answer lie;
 static int lie_fd;
 
@@ -896,8 +897,20 @@ static void lies(void *context, int socket)
     struct shmemi_share_request r;
     unsigned none;
     (void)context;
+    pthread_mutex_lock(&lie_lock);
     if (shmemi_wire_receive(socket, &r, sizeof r, NULL, 0, &none, shmemi_now() + 1000000000) == 0)
         shmemi_wire_send(socket, &lie, sizeof lie, &lie_fd, lie_fd >= 0, shmemi_now() + 1000000000);
+    pthread_mutex_unlock(&lie_lock);
+}
+
+/* An import that is answered with this. */
+static int told(struct shmemi_share_answer a, int fd)
+{
+    pthread_mutex_lock(&lie_lock);
+    lie = a;
+    lie_fd = fd;
+    pthread_mutex_unlock(&lie_lock);
+    return try_import(SHMEMI_IMPORT_READ);
 }
 
 static void liars(void **state)
@@ -917,41 +930,38 @@ static void liars(void **state)
     snprintf(name, sizeof name, "share %016llx", (unsigned long long)common.number);
     ok(shmemi_wire_listen_any(geteuid(), name, 3, &listener));
     ok(shmemi_service_listen(listener, shmemi_wire_accept_any, lies, NULL, &service));
-    lie = good;
-    lie_fd = common.fds[0];
-    ok(try_import(SHMEMI_IMPORT_READ));
-    lie.magic++;
-    refuses(EPROTO, "does not understand", try_import(SHMEMI_IMPORT_READ));
-    lie = good;
-    lie.record.token[0] = 3;
-    refuses(EPROTO, "makes no sense", try_import(SHMEMI_IMPORT_READ));
-    lie = good;
-    lie.record.offset = UINT64_MAX;
-    refuses(EPROTO, "makes no sense", try_import(SHMEMI_IMPORT_READ));
-    lie = good;
-    lie.window = 1;
-    refuses(EPROTO, "does not contain", try_import(SHMEMI_IMPORT_READ));
-    lie = good;
-    lie.window = (uint64_t)1 << 63;
-    refuses(EPROTO, "does not contain", try_import(SHMEMI_IMPORT_READ));
-    lie = good;
-    lie.window_bytes = 4095;
-    refuses(EPROTO, "does not contain", try_import(SHMEMI_IMPORT_READ));
-    lie = good;
-    lie.window_bytes = SEGMENT_BYTES + 4096;
-    refuses(EPROTO, "instead of", try_import(SHMEMI_IMPORT_READ));
-    lie = good;
-    lie.kind = 77;
-    refuses(ENODEV, "kind of memory", try_import(SHMEMI_IMPORT_READ));
-    lie = good;
-    lie_fd = unsealed;
-    refuses(EPROTO, "not sealed", try_import(SHMEMI_IMPORT_READ));
-    lie_fd = -1;
-    refuses(EPROTO, "makes no sense", try_import(SHMEMI_IMPORT_READ));
-    lie = (struct shmemi_share_answer){.magic = SHMEMI_SHARE_MAGIC, .type = SHMEMI_SHARE_IMPORT, .rc = -EACCES};
-    memset(lie.text, 'x', sizeof lie.text);
-    memcpy(lie.text, "\033[31mno\n", 8);
-    refuses(EACCES, "?[31mno?xxx", try_import(SHMEMI_IMPORT_READ));
+    struct shmemi_share_answer bad = good;
+    int fd = common.fds[0];
+    ok(told(good, fd));
+    bad.magic++;
+    refuses(EPROTO, "does not understand", told(bad, fd));
+    bad = good;
+    bad.record.token[0] = 3;
+    refuses(EPROTO, "makes no sense", told(bad, fd));
+    bad = good;
+    bad.record.offset = UINT64_MAX;
+    refuses(EPROTO, "makes no sense", told(bad, fd));
+    bad = good;
+    bad.window = 1;
+    refuses(EPROTO, "does not contain", told(bad, fd));
+    bad = good;
+    bad.window = (uint64_t)1 << 63;
+    refuses(EPROTO, "does not contain", told(bad, fd));
+    bad = good;
+    bad.window_bytes = 4095;
+    refuses(EPROTO, "does not contain", told(bad, fd));
+    bad = good;
+    bad.window_bytes = SEGMENT_BYTES + 4096;
+    refuses(EPROTO, "instead of", told(bad, fd));
+    bad = good;
+    bad.kind = 77;
+    refuses(ENODEV, "kind of memory", told(bad, fd));
+    refuses(EPROTO, "not sealed", told(good, unsealed));
+    refuses(EPROTO, "makes no sense", told(good, -1));
+    bad = (struct shmemi_share_answer){.magic = SHMEMI_SHARE_MAGIC, .type = SHMEMI_SHARE_IMPORT, .rc = -EACCES};
+    memset(bad.text, 'x', sizeof bad.text);
+    memcpy(bad.text, "\033[31mno\n", 8);
+    refuses(EACCES, "?[31mno?xxx", told(bad, -1));
     shmemi_service_stop(service);
     close(unsealed);
 }
@@ -961,6 +971,8 @@ static void liars(void **state)
 static void forked(void **state)
 {
     (void)state;
+    if (!CHILDREN_START_THREADS)
+        skip_because("the thread sanitizer cannot start threads in a forked child");
     struct child child = exporter();
     struct shmemi_import *i = import(SHMEMI_IMPORT_WRITE), *cow = import(SHMEMI_IMPORT_COW);
     unsigned before = descriptors();

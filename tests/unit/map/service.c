@@ -391,6 +391,8 @@ static void places_after_fork(void **state)
     struct shmemi_place *place = NULL, *other = NULL, *own = NULL;
     unsigned number;
     (void)state;
+    if (!CHILDREN_START_THREADS)
+        skip_because("the thread sanitizer cannot start threads in a forked child");
     struct shmemi_service *service = start(10);
     ok(shmemi_service_take_place(members, sizeof *members, 4, &place, &number));
     ok(shmemi_service_take_place(members, sizeof *members, 4, &other, &number));

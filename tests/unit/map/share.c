@@ -360,10 +360,12 @@ static void numbers(void **state)
 
 static void forked(void **state)
 {
+    (void)state;
+    if (!CHILDREN_START_THREADS)
+        skip_because("the thread sanitizer cannot start threads in a forked child");
     struct shmemi_share *share = open_share(0), *forgotten = open_share(1);
     struct shmemi_key key = export_at(share, 0, 0, 1);
     struct shmemi_key_record r;
-    (void)state;
     pid_t pid = fork();
     if (pid == 0) {
         char text[SHMEMI_KEY_TEXT];
