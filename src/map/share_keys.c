@@ -268,13 +268,16 @@ static bool revoke(struct shmemi_key_record *r, uint32_t state)
 int shmemi_keys_revoke(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2])
 {
     struct shmemi_key_record copy;
-    int rc;
-    do
-        rc = shmemi_keys_find(keys, index, token, &copy);
-    while (rc == 0 && !revoke(&keys->records[index], atomic_load_explicit(&copy.state, memory_order_relaxed))); // own
-    if (rc == 0)
-        count_revoked(keys, index, 1);
-    return rc;
+    for (;;) {
+        int rc = shmemi_keys_find(keys, index, token, &copy);
+        if (rc < 0)
+            return rc;
+        /* [state] relaxed: the copy is this function's own. */
+        if (revoke(&keys->records[index], atomic_load_explicit(&copy.state, memory_order_relaxed)))
+            break;
+    }
+    count_revoked(keys, index, 1);
+    return 0;
 }
 
 bool shmemi_keys_revoke_next(struct shmemi_keys *keys, uint64_t segment, uint64_t offset, uint64_t bytes,
