@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <shmem.h>
+#include <shmemx_pool.h>
 
 #ifdef __cplusplus
 extern "C" {

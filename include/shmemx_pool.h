@@ -127,6 +127,20 @@ SHMEMX_API int shmemx_file_create(const char *path, const shmemx_pool_attr_t *at
    damaged and where, or written by a newer version. */
 SHMEMX_API int shmemx_file_open(const char *path, const char *mode, shmemx_pool_t *out);
 
+typedef struct {
+    unsigned version;        /* of the format */
+    int clean;               /* 1: closed in an orderly way, and not opened for writing since */
+    int attached;            /* 1: some process has it open for writing */
+    uint64_t generation;     /* grows with every flush */
+    uint64_t created;        /* seconds since 1970 */
+    uint64_t size, max_size; /* bytes for buffers, and how many it can grow to */
+    uint64_t begin;          /* where the buffers begin in the file */
+    char name[256];          /* attr->name when it was made; a label for people */
+} shmemx_file_header_t;
+
+/* Reads the header of a file, without opening it otherwise. Errors as of shmemx_file_open(). */
+SHMEMX_API int shmemx_file_header(const char *path, shmemx_file_header_t *out);
+
 /* Everything written before is on disk when it returns, and survives a power loss unless it is changed again. */
 SHMEMX_API int shmemx_pool_flush(shmemx_pool_t pool);
 
@@ -168,14 +182,14 @@ SHMEMX_API int shmemx_pool_next_name(shmemx_pool_t pool, uint64_t *cursor, shmem
 #define SHMEMX_KEY_TEXT 80 /* bytes of a key with its zero byte, at most */
 
 /* Rights. */
-#define SHMEMX_READ 1u
-#define SHMEMX_WRITE 2u
-#define SHMEMX_ATOMIC_ADD 4u
-#define SHMEMX_ATOMIC_BITS 8u /* and, or, xor */
-#define SHMEMX_ATOMIC_SWAP 16u
-#define SHMEMX_ATOMIC_CAS 32u
-#define SHMEMX_ATOMICS 60u
-#define SHMEMX_ALL_RIGHTS 63u
+#define SHMEMX_RIGHT_READ 1u
+#define SHMEMX_RIGHT_WRITE 2u
+#define SHMEMX_RIGHT_ADD 4u
+#define SHMEMX_RIGHT_BITS 8u /* and, or, xor */
+#define SHMEMX_RIGHT_SWAP 16u
+#define SHMEMX_RIGHT_CAS 32u
+#define SHMEMX_RIGHTS_ATOMIC 60u
+#define SHMEMX_RIGHTS_ALL 63u
 
 typedef enum { SHMEMX_ALLOW_USER = 1, SHMEMX_ALLOW_GROUP, SHMEMX_ALLOW_PE, SHMEMX_ALLOW_TOKEN } shmemx_allow_kind_t;
 
@@ -198,7 +212,7 @@ typedef struct {
 } shmemx_export_attr_t;
 #define SHMEMX_EXPORT_ATTR                                                                                             \
     {                                                                                                                  \
-        SHMEMX_READ | SHMEMX_WRITE | SHMEMX_ATOMICS, NULL, 0, 0, NULL, 0                                               \
+        SHMEMX_RIGHT_READ | SHMEMX_RIGHT_WRITE | SHMEMX_RIGHTS_ATOMIC, NULL, 0, 0, NULL, 0                             \
     }
 
 /* 128 random bits as text, to be given to whoever is to show it. */
@@ -246,19 +260,19 @@ SHMEMX_API int shmemx_import_info(shmemx_import_t import, shmemx_import_info_t *
 SHMEMX_API int shmemx_import_close(shmemx_import_t import);
 
 typedef enum {
-    SHMEMX_FETCH,
-    SHMEMX_SET,
-    SHMEMX_ADD,
-    SHMEMX_AND_BITS,
-    SHMEMX_OR_BITS,
-    SHMEMX_XOR_BITS,
-    SHMEMX_SWAP,
-    SHMEMX_CAS
-} shmemx_atomic_t;
+    SHMEMX_KEY_FETCH,
+    SHMEMX_KEY_SET,
+    SHMEMX_KEY_ADD,
+    SHMEMX_KEY_AND,
+    SHMEMX_KEY_OR,
+    SHMEMX_KEY_XOR,
+    SHMEMX_KEY_SWAP,
+    SHMEMX_KEY_CAS
+} shmemx_key_atomic_t;
 
 /* An atomic on the `width` (4 or 8) bytes at `offset`, as the granted rights allow: directly where the memory is mapped
    for writing, else by the owner's service thread. before (may be NULL): the value that was there. */
-SHMEMX_API int shmemx_import_atomic(shmemx_import_t import, shmemx_atomic_t op, unsigned width, uint64_t offset,
+SHMEMX_API int shmemx_import_atomic(shmemx_import_t import, shmemx_key_atomic_t op, unsigned width, uint64_t offset,
                                     uint64_t operand, uint64_t compare, uint64_t *before);
 
 #ifdef __cplusplus

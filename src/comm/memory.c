@@ -11,6 +11,7 @@
 #include "await.h"
 #include "base/compiler.h"
 #include "exchange.h"
+#include "export.h"
 #include "job/heap.h"
 #include "job/parts.h"
 #include "job/statics.h"
@@ -117,6 +118,7 @@ int shmemi_release(void *block)
     shmemi_quiet();
     if ((rc = agree(&mine)) < 0)
         return rc;
+    shmemi_job_forget_heap(mine.offset, size);
     shmemi_heap_give(mine.offset);
     return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "base/futex.h"
 #include "base/log.h"
+#include "export.h"
 #include "hal/hal.h"
 #include "job/heap.h"
 #include "job/message.h"
@@ -335,6 +336,7 @@ static void end_one(struct shmemi_region *r)
     atomic_fetch_add_explicit(&slot->regions_word, 1, memory_order_seq_cst);
     if (atomic_load_explicit(&slot->regions_sleepers, memory_order_seq_cst))
         shmemi_futex_wake(&slot->regions_word, INT_MAX);
+    mapped |= shmemi_job_forget_region(r->number);
     unexpose(r, mapped);
     for (int pe = 0; pe < shmemi_current->n; pe++) {
         shmemx_region_t at = atomic_load_explicit(&r->at[pe], memory_order_acquire); /* [at] */

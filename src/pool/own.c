@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers with segments of their own: they can be given to others without the rest of the pool, be frozen, and be taken
+// away. Each costs a descriptor while its owner has it, so their number is bounded.
+#include "pool_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+enum { MOST = 64 };
+
+/* Descriptors are the program's: we take a quarter of them at most. */
+static unsigned most_owns(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / 4 > MOST)
+        return MOST;
+    return (unsigned)(limit.rlim_cur / 4);
+}
+
+static size_t page_of(const struct shmemi_pool *pool)
+{
+    return pool->wish.page > SHMEMI_PAGES_TRANSPARENT ? pool->wish.page : (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Fresh memory: at `at`, which is replaced, or anywhere. */
+static int make_segment(struct shmemi_pool *pool, size_t mapped, void *at, int *fd, void **address)
+{
+    struct shmemi_wish wish = pool->wish;
+    wish.sealable = true;
+    int rc = pool->hal->create("shmem-buffer", mapped, &wish, fd);
+    if (rc < 0)
+        return rc;
+    *address = NULL;
+    rc = pool->hal->map(*fd, 0, mapped, SHMEMI_READ_WRITE, at, address);
+    if (rc == 0 && pool->hal->place)
+        rc = pool->hal->place(*address, mapped, &wish);
+    if (rc == 0)
+        rc = pool->hal->reserve(*fd, 0, mapped);
+    if (rc == 0 && wish.lock)
+        rc = pool->hal->lock(*address, mapped);
+    if (rc < 0) {
+        if (*address)
+            pool->hal->unmap(*address, mapped);
+        close(*fd);
+    }
+    return rc;
+}
+
+static void count_bytes(struct shmemi_pool *pool, uint64_t bytes, bool more)
+{
+    _Atomic uint64_t *own = &pool->members[pool->me].own_bytes, *all = &pool->state->own_bytes;
+    if (more) { /* relaxed, all: figures */
+        atomic_fetch_add_explicit(own, bytes, memory_order_relaxed);
+        atomic_fetch_add_explicit(all, bytes, memory_order_relaxed);
+    } else {
+        atomic_fetch_sub_explicit(own, bytes, memory_order_relaxed);
+        atomic_fetch_sub_explicit(all, bytes, memory_order_relaxed);
+    }
+}
+
+static int check_room(struct shmemi_pool *pool, size_t mapped)
+{
+    if (*pool->path)
+        return shmemi_fail(-ENOTSUP, "a buffer with a segment of its own cannot be in a file: allocate it without own, "
+                                     "or from a pool in memory");
+    uint64_t used = atomic_load_explicit(&pool->state->own_bytes, memory_order_relaxed) + /* figures */
+                    shmemi_units_count(pool) * SHMEMI_UNIT;
+    uint64_t most = pool->at.max_units * SHMEMI_UNIT;
+    if (used > most || mapped > most - used)
+        return shmemi_fail(-ENOMEM,
+                           "a segment of %zu bytes: the pool and the segments of its buffers have %llu of %llu "
+                           "bytes (its max_size)",
+                           mapped, (unsigned long long)used, (unsigned long long)most);
+    if (pool->own_count >= most_owns())
+        return shmemi_fail(
+            -EMFILE,
+            "this process has %u buffers with segments of their own already, and each takes a "
+            "descriptor: free some, raise the limit of open files (ulimit -n, up to %d such buffers), or "
+            "allocate it without own",
+            pool->own_count, MOST);
+    return 0;
+}
+
+int shmemi_own_alloc(struct shmemi_pool *pool, size_t bytes, void **out)
+{
+    size_t mapped = shmemi_round_up(bytes, page_of(pool));
+    struct shmemi_own *own = calloc(1, sizeof *own);
+    if (!own)
+        return shmemi_fail(-ENOMEM, "no private memory for a buffer");
+    pthread_mutex_lock(&pool->owns_lock);
+    int rc = check_room(pool, mapped);
+    if (rc == 0)
+        rc = make_segment(pool, mapped, NULL, &own->fd, &own->address);
+    if (rc == 0) {
+        own->segment = shmemi_random() | UINT64_C(1) << 63; /* never the payload's; not used again when slots are */
+        own->bytes = bytes;
+        own->mapped = mapped;
+        own->next = pool->owns;
+        pool->owns = own;
+        pool->own_count++;
+        count_bytes(pool, mapped, true);
+        *out = own->address;
+    }
+    pthread_mutex_unlock(&pool->owns_lock);
+    if (rc < 0)
+        free(own);
+    return rc;
+}
+
+struct shmemi_own *shmemi_own_find(struct shmemi_pool *pool, const void *address)
+{
+    for (struct shmemi_own *own = pool->owns; own; own = own->next)
+        if ((const char *)address >= (char *)own->address && (const char *)address < (char *)own->address + own->mapped)
+            return own;
+    return NULL;
+}
+
+static void let_go(struct shmemi_pool *pool, struct shmemi_own *own)
+{
+    pool->hal->unmap(own->address, own->mapped);
+    if (!own->inherited) {
+        close(own->fd);
+        pool->own_count--;
+        count_bytes(pool, own->mapped, false);
+    }
+    free(own);
+}
+
+static struct shmemi_own *take_out(struct shmemi_pool *pool, const void *address)
+{
+    struct shmemi_own **at = &pool->owns;
+    while (*at && (*at)->address != address)
+        at = &(*at)->next;
+    struct shmemi_own *own = *at;
+    if (own)
+        *at = own->next;
+    return own;
+}
+
+int shmemi_own_free(struct shmemi_pool *pool, const void *address)
+{
+    pthread_mutex_lock(&pool->owns_lock);
+    struct shmemi_own *own = take_out(pool, address);
+    pthread_mutex_unlock(&pool->owns_lock);
+    if (!own)
+        return -ENOENT;
+    if (!own->inherited && pool->share)
+        shmemi_share_revoke_range(pool->share, own->segment, 0, own->mapped);
+    pthread_mutex_lock(&pool->owns_lock);
+    let_go(pool, own);
+    pthread_mutex_unlock(&pool->owns_lock);
+    return 0;
+}
+
+int shmemi_own_move(struct shmemi_pool *pool, uint64_t segment)
+{
+    pthread_mutex_lock(&pool->owns_lock);
+    struct shmemi_own *own = pool->owns;
+    while (own && (own->segment != segment || own->inherited))
+        own = own->next;
+    int fd, rc = own ? 0 : -ENOENT;
+    void *fresh;
+    if (rc == 0)
+        rc = make_segment(pool, own->mapped, NULL, &fd, &fresh);
+    if (rc == 0) {
+        memcpy(fresh, own->address, own->mapped);
+        pool->hal->unmap(fresh, own->mapped);
+        rc = pool->hal->map(fd, 0, own->mapped, SHMEMI_READ_WRITE, own->address, &fresh);
+        if (rc == 0) {
+            close(own->fd);
+            own->fd = fd;
+            own->segment = shmemi_random() | UINT64_C(1) << 63;
+        } else
+            close(fd);
+    }
+    pthread_mutex_unlock(&pool->owns_lock);
+    return rc;
+}
+
+void shmemi_own_close_all(struct shmemi_pool *pool)
+{
+    while (pool->owns) {
+        struct shmemi_own *own = pool->owns;
+        pool->owns = own->next;
+        let_go(pool, own);
+    }
+}
