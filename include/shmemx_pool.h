@@ -127,6 +127,20 @@ SHMEMX_API int shmemx_file_create(const char *path, const shmemx_pool_attr_t *at
    damaged and where, or written by a newer version. */
 SHMEMX_API int shmemx_file_open(const char *path, const char *mode, shmemx_pool_t *out);
 
+typedef struct {
+    unsigned version;        /* of the format */
+    int clean;               /* 1: closed in an orderly way, and not opened for writing since */
+    int attached;            /* 1: some process has it open for writing */
+    uint64_t generation;     /* grows with every flush */
+    uint64_t created;        /* seconds since 1970 */
+    uint64_t size, max_size; /* bytes for buffers, and how many it can grow to */
+    uint64_t begin;          /* where the buffers begin in the file */
+    char name[256];          /* attr->name when it was made; a label for people */
+} shmemx_file_header_t;
+
+/* Reads the header of a file, without opening it otherwise. Errors as of shmemx_file_open(). */
+SHMEMX_API int shmemx_file_header(const char *path, shmemx_file_header_t *out);
+
 /* Everything written before is on disk when it returns, and survives a power loss unless it is changed again. */
 SHMEMX_API int shmemx_pool_flush(shmemx_pool_t pool);
 

@@ -194,6 +194,24 @@ int shmemx_file_open(const char *path, const char *mode, shmemx_pool_t *out)
     return NAMED(rc);
 }
 
+int shmemx_file_header(const char *path, shmemx_file_header_t *out)
+{
+    struct shmemi_file_header h;
+    int rc = out ? shmemi_file_header(path, &h) : null("out");
+    if (rc < 0)
+        return NAMED(rc);
+    *out = (shmemx_file_header_t){.version = h.version,
+                                  .clean = h.clean,
+                                  .attached = h.attached,
+                                  .generation = h.generation,
+                                  .created = h.created,
+                                  .size = h.size,
+                                  .max_size = h.max_size,
+                                  .begin = h.begin};
+    memcpy(out->name, h.name, sizeof out->name);
+    return 0;
+}
+
 int shmemx_pool_flush(shmemx_pool_t pool)
 {
     return NAMED(shmemi_pool_flush(inner(pool)));

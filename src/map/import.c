@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -75,6 +76,21 @@ static size_t page_of(int fd)
     return fstatfs(fd, &fs) == 0 && (unsigned long)fs.f_type == HUGETLBFS_MAGIC ? (size_t)fs.f_bsize : page_size();
 }
 
+/* A descriptor that came with a key. A file on disk cannot be sealed against shrinking; it is taken from processes of
+   this user only, who could do worse. */
+static int check_handle(const struct shmemi_hal *hal, int fd, uint64_t end, uint32_t uid)
+{
+    struct stat st;
+    if (uid != (uint32_t)geteuid() || fcntl(fd, F_GET_SEALS) >= 0 || errno != EINVAL)
+        return hal->check(fd, end);
+    if (fstat(fd, &st) < 0)
+        return shmemi_fail_errno("examining the file of a key");
+    if (!S_ISREG(st.st_mode) || st.st_size < 0 || (uint64_t)st.st_size < end)
+        return shmemi_fail(-EPROTO, "the file of the key has %lld bytes, and %llu are needed", (long long)st.st_size,
+                           (unsigned long long)end);
+    return 0;
+}
+
 /* The pages of the key alone, copied on write or to be copied at once. */
 static int map_copy(struct import *i, const struct shmemi_share_segment *s)
 {
@@ -86,7 +102,7 @@ static int map_copy(struct import *i, const struct shmemi_share_segment *s)
     void *at = NULL;
     if (!hal)
         return shmemi_fail(-ENODEV, "the key is of a kind of memory that is not to be had here");
-    int rc = hal->check(s->fd, end);
+    int rc = check_handle(hal, s->fd, end, i->visible.key.uid);
     if (rc == 0)
         rc = hal->map(s->fd, begin, end - begin, snapshot ? SHMEMI_READ_ONLY : SHMEMI_COPY_ON_WRITE, NULL, &at);
     if (rc < 0)
@@ -222,7 +238,7 @@ static int check_answer(const struct import *i, const struct shmemi_share_answer
         !fits(&s, r))
         return shmemi_fail(-EPROTO, "the server of the key sent a segment that does not contain what the key names");
     const struct shmemi_hal *hal = a->kind < SHMEMI_MEMORY_KINDS ? shmemi_hal(a->kind) : NULL;
-    return hal ? hal->check(fd, end)
+    return hal ? check_handle(hal, fd, end, i->visible.key.uid)
                : shmemi_fail(-ENODEV, "the key is of a kind of memory that is not to be had here");
 }
 

@@ -45,7 +45,9 @@ enum {
 };
 
 /* One key in a share's table; may lie in memory that others can write to, so it is copied and checked before use.
-   `state` is released after the rest was written. The writer's slot stands in its bits 8 and up. */
+   `state` is released after the rest was written. Its bits: 0-7 enum shmemi_key_state, 8-15 the slot of the last
+   writer, 16-31 how often the record was used. Records are used in order, so the first whose state is 0 ends the part
+   in use. */
 struct shmemi_key_record {
     _Atomic uint32_t state;
     uint32_t flags;
@@ -55,7 +57,7 @@ struct shmemi_key_record {
     uint32_t allowed;                /* entries of allow */
     struct shmemi_allow allow[SHMEMI_KEY_ALLOWS];
     uint32_t note_bytes;
-    uint32_t reserved;
+    uint32_t reserved; /* 0 in a table; see share_serve.h for copies that were sent */
     uint8_t note[SHMEMI_KEY_NOTE];
 };
 

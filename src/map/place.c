@@ -39,7 +39,7 @@ static int map_pages(struct shmemi_place *place)
     char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return shmemi_fail_errno("mapping a page for an alive word");
-    void *of_word = (void *)(word - inside); // NOLINT
+    void *of_word = (void *)(word - inside);
     if (mremap(of_word, 0, page, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == MAP_FAILED) {
         int rc = shmemi_fail_errno("mapping the page of an alive word once more");
         munmap(pages, 2 * page);

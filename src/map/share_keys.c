@@ -135,6 +135,21 @@ static void step_cursor(struct shmemi_keys *keys, uint32_t n)
     keys->revoked_now = 0;
 }
 
+/* One more or less, in this round and in the last. What other members do is found in the next round. */
+static void count_revoked(struct shmemi_keys *keys, uint32_t index, int change)
+{
+    if (change < 0 && keys->revoked)
+        keys->revoked--;
+    if (change > 0)
+        keys->revoked++;
+    if (index >= keys->cursor)
+        return;
+    if (change < 0 && keys->revoked_now)
+        keys->revoked_now--;
+    if (change > 0)
+        keys->revoked_now++;
+}
+
 /* Looks at some records in use for one that can be used again: a free one, or a revoked one where there are many of
    them. The cursor goes round, so it is one of the older ones. */
 static bool claim_again(struct shmemi_keys *keys, uint32_t looks, bool any, uint32_t *index)
@@ -151,7 +166,7 @@ static bool claim_again(struct shmemi_keys *keys, uint32_t looks, bool any, uint
             continue;
         if (!claim(keys, at, state))
             continue;
-        keys->revoked -= revoked && keys->revoked > 0;
+        count_revoked(keys, at, revoked ? -1 : 0);
         *index = at;
         return true;
     }
@@ -253,11 +268,16 @@ static bool revoke(struct shmemi_key_record *r, uint32_t state)
 int shmemi_keys_revoke(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2])
 {
     struct shmemi_key_record copy;
-    int rc;
-    do
-        rc = shmemi_keys_find(keys, index, token, &copy);
-    while (rc == 0 && !revoke(&keys->records[index], atomic_load_explicit(&copy.state, memory_order_relaxed))); // own
-    return rc;
+    for (;;) {
+        int rc = shmemi_keys_find(keys, index, token, &copy);
+        if (rc < 0)
+            return rc;
+        /* [state] relaxed: the copy is this function's own. */
+        if (revoke(&keys->records[index], atomic_load_explicit(&copy.state, memory_order_relaxed)))
+            break;
+    }
+    count_revoked(keys, index, 1);
+    return 0;
 }
 
 bool shmemi_keys_revoke_next(struct shmemi_keys *keys, uint64_t segment, uint64_t offset, uint64_t bytes,
@@ -275,6 +295,7 @@ bool shmemi_keys_revoke_next(struct shmemi_keys *keys, uint64_t segment, uint64_
             copy.offset >= end || offset >= copy.offset + copy.bytes || !revoke(r, state))
             continue;
         memcpy(token, copy.token, sizeof copy.token);
+        count_revoked(keys, *index, 1);
         ++*index;
         return true;
     }

@@ -158,9 +158,10 @@ static struct shmemi_own *own_by_number(struct shmemi_pool *pool, uint64_t segme
 static int tell_segment(void *context, uint64_t segment, struct shmemi_share_segment *out)
 {
     struct shmemi_pool *pool = context;
-    if (segment == SHMEMI_POOL_PAYLOAD) {
+    if (segment == SHMEMI_POOL_PAYLOAD) { /* a file ends where its units do */
+        uint64_t units = *pool->path ? shmemi_units_count(pool) : pool->at.max_units;
         *out = (struct shmemi_share_segment){
-            .fd = pool->payload_fd, .window = pool->payload_at, .window_bytes = pool->at.max_units * SHMEMI_UNIT};
+            .fd = pool->payload_fd, .window = pool->payload_at, .window_bytes = units * SHMEMI_UNIT};
         return 0;
     }
     pthread_mutex_lock(&pool->owns_lock);

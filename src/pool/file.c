@@ -523,6 +523,36 @@ int shmemi_file_open(const char *path, const char *mode, struct shmemi_pool **ou
     return 0;
 }
 
+/* ---- looking at one ---- */
+
+int shmemi_file_header(const char *path, struct shmemi_file_header *out)
+{
+    struct shmemi_pool_slot slot;
+    struct shmemi_pool *pool = shmemi_pool_new();
+    if (!pool)
+        return -ENOMEM;
+    int rc = set_path(pool, path);
+    if (rc == 0 && (pool->control_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
+        rc = shmemi_fail_errno("opening '%s'", path);
+    if (rc == 0)
+        rc = read_header(pool, &slot);
+    if (rc == 0) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCK_ATTACHED, .l_len = 1};
+        bool asked = fcntl(pool->control_fd, F_OFD_GETLK, &lock) == 0;
+        *out = (struct shmemi_file_header){.version = slot.version,
+                                           .clean = slot.use == SHMEMI_POOL_CLEAN,
+                                           .attached = asked && lock.l_type != F_UNLCK,
+                                           .generation = slot.generation,
+                                           .created = slot.created,
+                                           .size = slot.units * SHMEMI_UNIT,
+                                           .max_size = slot.max_units * SHMEMI_UNIT,
+                                           .begin = slot.control_bytes};
+        memcpy(out->name, pool->name, sizeof out->name);
+    }
+    shmemi_pool_delete(pool);
+    return rc;
+}
+
 /* ---- closing ---- */
 
 int shmemi_file_close(struct shmemi_pool *pool)

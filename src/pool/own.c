@@ -151,34 +151,45 @@ int shmemi_own_free(struct shmemi_pool *pool, const void *address)
         return -ENOENT;
     if (!own->inherited && pool->share)
         shmemi_share_revoke_range(pool->share, own->segment, 0, own->mapped);
+    shmemi_service_settle(); /* an answer that is just being given may have its descriptor */
     pthread_mutex_lock(&pool->owns_lock);
     let_go(pool, own);
     pthread_mutex_unlock(&pool->owns_lock);
     return 0;
 }
 
+/* The same contents in fresh memory at the same address; *old is the descriptor of what was there. */
+static int move_locked(struct shmemi_pool *pool, struct shmemi_own *own, int *old)
+{
+    int fd, rc;
+    void *fresh;
+    if ((rc = make_segment(pool, own->mapped, NULL, &fd, &fresh)) < 0)
+        return rc;
+    memcpy(fresh, own->address, own->mapped);
+    pool->hal->unmap(fresh, own->mapped);
+    if ((rc = pool->hal->map(fd, 0, own->mapped, SHMEMI_READ_WRITE, own->address, &fresh)) < 0) {
+        close(fd);
+        return rc;
+    }
+    *old = own->fd;
+    own->fd = fd;
+    own->segment = shmemi_random() | UINT64_C(1) << 63;
+    return 0;
+}
+
 int shmemi_own_move(struct shmemi_pool *pool, uint64_t segment)
 {
+    int old = -1;
     pthread_mutex_lock(&pool->owns_lock);
     struct shmemi_own *own = pool->owns;
     while (own && (own->segment != segment || own->inherited))
         own = own->next;
-    int fd, rc = own ? 0 : -ENOENT;
-    void *fresh;
-    if (rc == 0)
-        rc = make_segment(pool, own->mapped, NULL, &fd, &fresh);
-    if (rc == 0) {
-        memcpy(fresh, own->address, own->mapped);
-        pool->hal->unmap(fresh, own->mapped);
-        rc = pool->hal->map(fd, 0, own->mapped, SHMEMI_READ_WRITE, own->address, &fresh);
-        if (rc == 0) {
-            close(own->fd);
-            own->fd = fd;
-            own->segment = shmemi_random() | UINT64_C(1) << 63;
-        } else
-            close(fd);
-    }
+    int rc = own ? move_locked(pool, own, &old) : -ENOENT;
     pthread_mutex_unlock(&pool->owns_lock);
+    if (old >= 0) {
+        shmemi_service_settle(); /* as in shmemi_own_free() */
+        close(old);
+    }
     return rc;
 }
 

@@ -512,3 +512,13 @@ int shmemi_pool_flush(struct shmemi_pool *pool)
         return shmemi_fail(-EINVAL, "the pool is not a file: there is nothing to write to");
     return shmemi_checkpoint_write(pool, SHMEMI_POOL_DIRTY);
 }
+
+/* What a program that ends without closing its files wrote is on disk all the same. */
+__attribute__((destructor)) static void flush_at_exit(void)
+{
+    pthread_mutex_lock(&all.lock);
+    for (struct shmemi_pool *pool = all.open; pool; pool = pool->next_open)
+        if (*pool->path && pool->writable && !pool->private_view && !pool->forked)
+            shmemi_checkpoint_write(pool, SHMEMI_POOL_DIRTY);
+    pthread_mutex_unlock(&all.lock);
+}

@@ -26,6 +26,15 @@ int shmemi_pool_create(const struct shmemi_pool_config *config, struct shmemi_po
 int shmemi_pool_open(const char *name_or_key, struct shmemi_pool **out);
 int shmemi_file_create(const char *path, const struct shmemi_pool_config *config, struct shmemi_pool **out);
 int shmemi_file_open(const char *path, const char *mode, struct shmemi_pool **out);
+
+struct shmemi_file_header {
+    unsigned version;
+    bool clean, attached;
+    uint64_t generation, created, size, max_size, begin;
+    char name[256];
+};
+int shmemi_file_header(const char *path, struct shmemi_file_header *out);
+
 int shmemi_pool_close(struct shmemi_pool *pool);
 int shmemi_pool_grow(struct shmemi_pool *pool, size_t size);
 int shmemi_pool_flush(struct shmemi_pool *pool);
