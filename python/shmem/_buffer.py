@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import operator
+import weakref
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,17 @@ def owner_of(x: Any) -> Any:
     while isinstance(x, (np.ndarray, memoryview)):
         x = x.obj if isinstance(x, memoryview) else x.base
     return x if isinstance(x, (_ext.PoolBlock, _ext.ImportHandle)) else None
+
+
+def known_block(pool: Any, block: Any, mine: bool = False) -> Any:
+    """The block of this process for the buffer that `block` speaks of: there is one for each buffer that was exported,
+    named or kept, so that freeing it once makes all arrays on it stale. mine: this block is to be that one."""
+    if pool.extra is None:
+        pool.extra = weakref.WeakValueDictionary()
+    known = pool.extra.get(block.address)
+    if mine or known is None or not known.is_open or known.size != block.size:
+        pool.extra[block.address] = known = block
+    return known
 
 
 def address_of(array: np.ndarray[Any, Any]) -> int:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _aliases, _ext, _memory
-from ._buffer import Buffer, address_of, array_over, extent, layout_of, note_of, owner_of
+from ._buffer import Buffer, address_of, array_over, extent, known_block, layout_of, note_of, owner_of
 from .errors import Error, make
 
 _new = np.ndarray.__new__
@@ -160,7 +160,10 @@ def export_array(function: str, x: Any, mode: str | None, allow: Any, frozen: bo
     if size == 0:  # nothing to see, but the shape
         low, size = owner.address if owner is not None else low, 1
     note = note_of(function, array, address_of(array) - low if array.size else 0)
-    return _ext.key_export(function, owner, low, size, rights, entries, bool(frozen), note)
+    key = _ext.key_export(function, owner, low, size, rights, entries, bool(frozen), note)
+    if owner is not None and not owner.own:
+        known_block(owner.pool, owner, mine=True)
+    return key
 
 
 def export(x: Any, mode: str | None = None, allow: Any = None, frozen: bool = False) -> str:

@@ -15,8 +15,8 @@ from typing import Any, Iterator, NamedTuple
 import numpy as np
 
 from . import _ext, _key
-from ._buffer import (Buffer, address_of, array_over, extent, kind_of, layout_of, note_of, owner_of, write_note, _kinds,
-                      _new)
+from ._buffer import (Buffer, address_of, array_over, extent, kind_of, known_block, layout_of, note_of, owner_of, write_note,
+                      _kinds, _new)
 from .errors import Error, make
 
 _OWN, _KEEP, _ZERO = _ext.OWN, _ext.KEEP, _ext.ZERO
@@ -238,7 +238,7 @@ class Pool:
         note = write_note('Pool.alloc', shape, kind)
         block = _ext.pool_alloc_named('Pool.alloc', self._handle, _name('Pool.alloc', name), max(size, 1), align, note,
                                       pattern)
-        return _new(Buffer, shape, kind, self._known(block))
+        return _new(Buffer, shape, kind, known_block(self._handle, block, mine=True))
 
     def free(self, buf: Any) -> None:
         """Frees a buffer, whoever of the attached processes allocated it. Its keys are revoked, and its names go.
@@ -264,13 +264,15 @@ class Pool:
                                                  'it imported it: who allocated it frees it, or a process that opens the '
                                                  'pool and then imports the key')
         if isinstance(block, _ext.PoolHandle):
+            if block is not self._handle:
+                raise make('Pool.free', 'value', 'buf is of another pool')
             known = None if block.extra is None else block.extra.get(owner.address)
-            if block is not self._handle or known is None:
-                if block is not self._handle:
-                    raise make('Pool.free', 'value', 'buf is of another pool')
-                _ext.pool_free_at('Pool.free', self._handle, owner.address)
+            if known is None:
+                _ext.pool_free_at('Pool.free', block, owner.address)
+            elif known.size != owner.size and owner.size > 1:
+                raise make('Pool.free', 'value', f'buf was imported as a part of a buffer of {known.size} bytes: free that one')
             else:
-                _ext.pool_free('Pool.free', self._handle, known)
+                _ext.pool_free('Pool.free', block, known)
         else:
             _ext.pool_free('Pool.free', self._handle, block)
         try:
@@ -286,6 +288,7 @@ class Pool:
         if isinstance(owner, _ext.ImportHandle):
             raise make('Pool.keep', 'value', 'buf was imported: exported buffers stay until they are freed')
         _ext.pool_keep('Pool.keep', owner)
+        known_block(owner.pool, owner, mine=True)
 
     def export(self, buf: Any = None, mode: str | None = None, allow: Any = None, frozen: bool = False) -> str:
         """As ``shmem.export()``. Without buf: a key that opens the whole pool to other processes of this user, for
@@ -308,16 +311,6 @@ class Pool:
 
     # names
 
-    def _known(self, block: Any) -> Any:
-        """The block of this process for that buffer, if there is one already: then freeing one frees both."""
-        handle = self._handle
-        if handle.extra is None:
-            handle.extra = weakref.WeakValueDictionary()
-        known = handle.extra.get(block.address)
-        if known is None or not known.is_open or known.size != block.size:
-            handle.extra[block.address] = known = block
-        return known
-
     def name(self, buf: Any, name: str) -> None:
         """Gives a buffer, or a view of one, a name by which every process that opens the pool finds it, with its shape and
         dtype; in a file also after a restart. It is kept. name: 1 to 95 bytes. buf: on the pool's main segment.
@@ -332,8 +325,7 @@ class Pool:
         low, size = extent(buf)
         offset = address_of(buf) - owner.address if size else 0
         _ext.pool_name('Pool.name', owner, _name('Pool.name', name), note_of('Pool.name', buf, offset))
-        if self._known(owner) is not owner and self._handle.extra is not None:
-            self._handle.extra[owner.address] = owner
+        known_block(owner.pool, owner, mine=True)
 
     def unname(self, name: str) -> None:
         """The name goes; the buffer stays until it is freed. Raises NameUnknown."""
@@ -342,7 +334,7 @@ class Pool:
     def find(self, name: str) -> Any:
         """The Buffer of that name, with the shape and dtype that it was named with. Raises NameUnknown (a KeyError)."""
         block, note = _ext.pool_find('Pool.find', self._handle, _name('Pool.find', name))
-        block = self._known(block)
+        block = known_block(self._handle, block)
         return array_over('Pool.find', block, layout_of('Pool.find', note, block.size))
 
     def names(self) -> list[str]:

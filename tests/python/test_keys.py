@@ -283,6 +283,20 @@ def test_the_same_process(pool):
     assert pool.stats().owned == 0
 
 
+def test_freeing_by_a_key(pool):
+    a = pool.alloc(100, 'i4')
+    part, whole = shmem.import_(pool.export(a[:10])), shmem.import_(pool.export(a))
+    with raises(ValueError, 'part'):
+        pool.free(part)
+    pool.free(whole)
+    others = [pool.alloc(100, 'i4') for _ in range(100)]  # one of them where it was
+    for x in (a, whole):
+        with raises(shmem.errors.Stale, 'freed already'):
+            pool.free(x)
+    assert pool.stats().buffers == 100
+    del others
+
+
 def test_frozen(pool):
     a = pool.alloc(3000, 'i4', own=True, fill=1)
     key = pool.export(a, frozen=True)
