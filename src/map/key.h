@@ -42,6 +42,7 @@ enum shmemi_key_state { SHMEMI_KEY_FREE, SHMEMI_KEY_WRITING, SHMEMI_KEY_LIVE, SH
 enum {
     SHMEMI_KEY_FROZEN = 1u << 0, /* its segment is sealed against new writers */
     SHMEMI_KEY_POOL = 1u << 1,   /* opens the whole pool: its holder may become a member */
+    SHMEMI_KEY_TAKEN = 1u << 2,  /* a process that is no member has it: guests must be told when it is revoked */
 };
 
 /* One key in a share's table; may lie in memory that others can write to, so it is copied and checked before use.

@@ -97,6 +97,20 @@ static void answer(void *context, int socket)
     shmemi_share_serve(&share->server, socket);
 }
 
+/* [taken] sequentially consistent, as where it is read: a key that is revoked
+   before this is seen is not handed out any more, but for an answer that is just being sent. */
+static void taken(void *context, uint32_t index)
+{
+    struct shmemi_share *s = context;
+    if (index < s->config.count)
+        __atomic_fetch_or(&s->config.keys[index].flags, SHMEMI_KEY_TAKEN, __ATOMIC_SEQ_CST);
+}
+
+static bool is_taken(const struct shmemi_share *s, uint32_t index)
+{
+    return __atomic_load_n(&s->config.keys[index].flags, __ATOMIC_SEQ_CST) & SHMEMI_KEY_TAKEN; /* [taken] */
+}
+
 static int look_up(void *context, const struct shmemi_key *key, struct shmemi_key_record *out)
 {
     return shmemi_share_look_up(context, key, out);
@@ -135,6 +149,7 @@ static struct shmemi_share *new_share(const struct shmemi_share_config *config)
     s->server = (struct shmemi_server){.number = config->number,
                                        .uid = s->uid,
                                        .look_up = look_up,
+                                       .taken = taken,
                                        .segment = segment,
                                        .join = join,
                                        .memory = memory,
@@ -312,7 +327,7 @@ int shmemi_share_revoke(struct shmemi_share *s, const struct shmemi_key *key)
     pthread_mutex_lock(&s->lock);
     rc = shmemi_keys_revoke(&s->keys, key->index, key->token);
     pthread_mutex_unlock(&s->lock);
-    if (rc == 0)
+    if (rc == 0 && is_taken(s, key->index))
         shmemi_share_tell(&tell, key);
     return rc;
 }
@@ -331,7 +346,8 @@ unsigned shmemi_share_revoke_range(struct shmemi_share *s, uint64_t number, uint
         if (!another)
             return count;
         key.index = at - 1;
-        shmemi_share_tell(&tell, &key);
+        if (is_taken(s, key.index))
+            shmemi_share_tell(&tell, &key);
     }
 }
 

@@ -10,7 +10,7 @@
 #include "share_serve.h"
 
 enum {
-    KEPT_REVOKED = 1024, /* so many revoked records stay, for importers to be told */
+    KEPT_REVOKED = 256, /* so many revoked records stay, for importers to be told */
     LOOKS = 16,          /* at records in use, before a fresh one is taken */
     RETRIES = 100,
 };

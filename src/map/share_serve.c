@@ -306,6 +306,8 @@ static int answer_import(struct question *q)
         rc = -ENOENT;
     if (rc < 0)
         return unless_trimmed(q, rc);
+    if (q->server->taken)
+        q->server->taken(q->server->context, q->request.index);
     q->answer.rights = rights;
     trim_record(&q->answer.record, rights, &q->peer);
     return 0;

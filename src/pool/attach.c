@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 
+enum { KEYS_STEP = 64 << 10 };
 enum { ALIGN = 2 << 20 /* of the payload: what blocks may ask for, and one huge page */ };
 
 void shmemi_pool_set_parts(struct shmemi_pool *pool)
@@ -142,8 +143,17 @@ int shmemi_pool_reserve(struct shmemi_pool *pool, uint64_t old, uint64_t new)
 static bool take_key_memory(void *context, uint32_t index)
 {
     struct shmemi_pool *pool = context;
-    return shmemi_pool_reserve_control(pool, pool->at.keys + index * sizeof(struct shmemi_key_record),
-                                       sizeof(struct shmemi_key_record)) == 0;
+    uint64_t end = (index + UINT64_C(1)) * sizeof(struct shmemi_key_record);
+    if (end <= pool->key_mark)
+        return true;
+    uint64_t from = shmemi_round_down(index * sizeof(struct shmemi_key_record), KEYS_STEP);
+    uint64_t to = shmemi_round_up(end, KEYS_STEP), most = pool->at.name_map - pool->at.keys;
+    to = to < most ? to : most;
+    if (shmemi_pool_reserve_control(pool, pool->at.keys + from, to - from) < 0)
+        return false;
+    if (from <= pool->key_mark && to > pool->key_mark) /* without a gap */
+        pool->key_mark = to;
+    return true;
 }
 
 /* The number is from a key's record: anybody may have written it. */

@@ -103,7 +103,7 @@ struct shmemi_pool {
     struct shmemi_place *place;
     struct shmemi_share *share;
     uint64_t number;
-    uint64_t key_mark, name_mark; /* records whose memory is known to be taken */
+    uint64_t key_mark;   /* so many bytes of keys have memory; under the share's lock */
     char name[256], path[512], fallback[128];
     bool in_memory; /* a file on a tmpfs */
     pthread_mutex_t flushing;

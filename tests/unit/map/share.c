@@ -142,16 +142,16 @@ static void records_are_used_again(void **state)
     ok(shmemi_share_revoke(share, &first));
     for (int i = 0; i < 10000; i++) {
         key = export_at(share, 0, 0, 1);
-        assert_true(key.index < 1100);
+        assert_true(key.index < 300);
         ok(shmemi_share_look_up(share, &key, &r));
         ok(shmemi_share_revoke(share, &key));
-        if (i == 900)
+        if (i == 200)
             assert_int_equal(shmemi_share_look_up(share, &first, &r), -EKEYREVOKED);
         int rc = shmemi_share_look_up(share, &first, &r);
         told += rc == -EKEYREVOKED;
         forgotten += rc == -ENOKEY;
     }
-    assert_true(told >= 1000 && forgotten >= 1000);
+    assert_true(told >= 250 && forgotten >= 1000);
     shmemi_share_close(share);
 }
 
