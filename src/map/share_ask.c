@@ -131,6 +131,8 @@ int shmemi_share_ask(const struct shmemi_share_request *r, bool guests, const st
         if (i == 0 ? !known : slot == r->slot)
             continue;
         int rc = ask_one(slot, r, meanwhile, a, fds, nfds);
+        if (rc == -EPIPE) /* it died just now: another may be in its place */
+            rc = ask_one(slot, r, NULL, a, fds, nfds);
         if (rc == -ECONNREFUSED)
             continue;
         if (rc == -EINTR)
