@@ -85,15 +85,16 @@ static void pending(struct shmemi_places *list, struct robust_list *node)
    in another PID namespace, so a word that somebody else holds is not even tried. */
 bool shmemi_place_claim(struct shmemi_places *list, struct shmemi_place *place)
 {
-    uint32_t none = 0, own = (uint32_t)syscall(SYS_gettid) | FUTEX_WAITERS;
+    uint32_t own = (uint32_t)syscall(SYS_gettid) | FUTEX_WAITERS;
     /* [alive] relaxed: only a hint, the exchange below decides. */
-    if (atomic_load_explicit(place->alive, memory_order_relaxed) != 0)
+    uint32_t before = atomic_load_explicit(place->alive, memory_order_relaxed);
+    if (before != 0 && !(place->after_dead && before & FUTEX_OWNER_DIED))
         return false;
     pending(list, place->node);
     /* [alive] acquire pairs with the release of whoever left (below) or swept the place: what it did comes before.
        Members learn that this one is present from `state`, which is released later. */
     bool claimed =
-        atomic_compare_exchange_strong_explicit(place->alive, &none, own, memory_order_acquire, memory_order_relaxed);
+        atomic_compare_exchange_strong_explicit(place->alive, &before, own, memory_order_acquire, memory_order_relaxed);
     if (claimed) {
         place->node->next = list->head.list.next;
         IN_PROGRAM_ORDER(); /* the list is whole at every instant */

@@ -6,6 +6,7 @@
 #include "service.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -374,13 +375,14 @@ void shmemi_service_unhold(void)
 /* --- places ------------------------------------------------------------------------------------------------------ */
 
 /* 0, -EBUSY when the word is taken (without a text), or an error. The hub is in use. */
-static int hold_word(struct shmemi_member *member, struct shmemi_place **out)
+static int hold_word(struct shmemi_member *member, bool after_dead, struct shmemi_place **out)
 {
     struct command c = {.what = HOLD};
     int rc = shmemi_place_make(member, &c.place);
     if (rc < 0)
         return rc;
     c.place->generation = process.generation;
+    c.place->after_dead = after_dead;
     if ((rc = command(&c)) < 0)
         shmemi_place_free(c.place);
     else
@@ -398,15 +400,16 @@ static struct shmemi_member *member_at(struct shmemi_member *first, size_t strid
     return (struct shmemi_member *)(void *)((char *)first + stride * i);
 }
 
-static int take_free(struct shmemi_member *first, size_t stride, unsigned count, struct shmemi_place **out,
-                     unsigned *number)
+static int take_free(struct shmemi_member *first, size_t stride, unsigned count, bool after_dead,
+                     struct shmemi_place **out, unsigned *number)
 {
     for (unsigned i = 0; i < count; i++) {
         struct shmemi_member *m = member_at(first, stride, i);
         /* [alive] relaxed: only a hint, the claim decides. */
-        if (atomic_load_explicit(&m->alive, memory_order_relaxed) != 0)
+        uint32_t alive = atomic_load_explicit(&m->alive, memory_order_relaxed);
+        if (alive != 0 && !(after_dead && alive & FUTEX_OWNER_DIED))
             continue;
-        int rc = hold_word(m, out);
+        int rc = hold_word(m, after_dead, out);
         if (rc == -EBUSY)
             continue;
         if (rc == 0) {
@@ -420,12 +423,12 @@ static int take_free(struct shmemi_member *first, size_t stride, unsigned count,
     return shmemi_fail(-EUSERS, "all %u places are taken", count);
 }
 
-int shmemi_service_take_place(struct shmemi_member *first, size_t stride, unsigned count, struct shmemi_place **out,
-                              unsigned *number)
+int shmemi_service_take_place(struct shmemi_member *first, size_t stride, unsigned count, bool after_dead,
+                              struct shmemi_place **out, unsigned *number)
 {
     pthread_mutex_lock(&process.lock);
     int rc = use_hub();
-    if (rc == 0 && (rc = take_free(first, stride, count, out, number)) < 0)
+    if (rc == 0 && (rc = take_free(first, stride, count, after_dead, out, number)) < 0)
         unuse_hub();
     pthread_mutex_unlock(&process.lock);
     return rc;
@@ -478,7 +481,7 @@ static int begin(struct shmemi_service *s, struct shmemi_member *member)
     if (rc < 0)
         return rc;
     if (member)
-        rc = hold_word(member, &s->place);
+        rc = hold_word(member, false, &s->place);
     if (rc == -EBUSY)
         rc = shmemi_fail(-EEXIST, "another process (pid %d) has this place already", (int)member->pid);
     if (rc == 0 && (rc = add(s)) < 0 && s->place) {

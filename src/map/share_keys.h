@@ -10,6 +10,16 @@
 
 #include "share.h"
 
+static inline uint32_t shmemi_key_kind(uint32_t state)
+{
+    return state & 0xff;
+}
+
+static inline unsigned shmemi_key_writer(uint32_t state)
+{
+    return state >> 8 & 0xff;
+}
+
 /* How this process looks at a table. */
 struct shmemi_keys {
     struct shmemi_key_record *records;

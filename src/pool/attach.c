@@ -7,12 +7,17 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 
-enum { KEYS_STEP = 64 << 10 };
-enum { ALIGN = 2 << 20 /* of the payload: what blocks may ask for, and one huge page */ };
+enum {
+    KEYS_STEP = 64 << 10,
+    ALIGN = 2 << 20,            /* of the payload: what blocks may ask for, and one huge page */
+    SOCKET_WITHIN = 1000000000, /* ns: for a dead process to be gone altogether */
+};
 
 void shmemi_pool_set_parts(struct shmemi_pool *pool)
 {
@@ -201,22 +206,11 @@ static int tell_memory(void *context, uint64_t segment, uint64_t offset, uint64_
     return found ? 0 : -ENOENT;
 }
 
-/* Members that died may have all the places, and whoever wants one cannot sweep them. */
-static void make_place(struct shmemi_pool *pool)
-{
-    if (shmemi_members_free_place(pool) || !shmemi_members_any_dead(pool))
-        return;
-    shmemi_central_take(pool);
-    shmemi_members_sweep(pool);
-    shmemi_central_give(pool);
-}
-
 static int let_join(void *context, int fds[2], uint64_t values[4])
 {
-    struct shmemi_pool *pool = context;
+    const struct shmemi_pool *pool = context;
     if (*pool->path)
         return -ENOENT; /* who may open the file, opens it */
-    make_place(pool);
     fds[0] = pool->control_fd;
     fds[1] = pool->payload_fd;
     values[0] = pool->at.max_units;
@@ -235,5 +229,12 @@ int shmemi_pool_serve(struct shmemi_pool *pool)
                                          .join = let_join,
                                          .memory = tell_memory,
                                          .context = pool};
-    return shmemi_share_open(&config, &pool->share);
+    int64_t end = shmemi_now() + SOCKET_WITHIN;
+    int rc = shmemi_share_open(&config, &pool->share);
+    /* Whoever had our place before was marked as dead a little before the kernel closes its sockets. */
+    while (rc == -EADDRINUSE && shmemi_now() < end) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        rc = shmemi_share_open(&config, &pool->share);
+    }
+    return rc;
 }

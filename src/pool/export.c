@@ -79,8 +79,23 @@ static int locate(struct shmemi_pool *pool, const void *address, size_t bytes, c
         return rc;
     to->segment = SHMEMI_POOL_PAYLOAD;
     to->offset = pool->payload_at + offset;
-    rc = shmemi_pool_raise(pool, block.offset, SHMEMI_BLOCK_EXPORTED);
-    return rc < 0 ? shmemi_fail(rc, "%p was freed meanwhile", address) : 0;
+    return 0;
+}
+
+/* The key first: a block that says that it has one is kept, and a sweeper takes a key back whose block does not. */
+static int mark_block(struct shmemi_pool *pool, const void *address, const char *text)
+{
+    struct shmemi_key key;
+    struct shmemi_pool_block block;
+    uint64_t offset = (uint64_t)((const char *)address - pool->payload);
+    int rc = shmemi_pool_look(pool, offset, &block);
+    if (rc == 0)
+        rc = shmemi_pool_raise(pool, block.offset, SHMEMI_BLOCK_EXPORTED);
+    if (rc == 0)
+        return 0;
+    if (shmemi_key_parse(text, &key) == 0)
+        shmemi_share_revoke(pool->share, &key);
+    return shmemi_fail(rc, "%p was freed meanwhile", address);
 }
 
 int shmemi_pool_export_range(struct shmemi_pool *pool, const void *address, size_t bytes,
@@ -97,7 +112,9 @@ int shmemi_pool_export_range(struct shmemi_pool *pool, const void *address, size
     int rc = share_of(pool, &share);
     if (rc == 0)
         rc = locate(pool, address, bytes, what, &to);
-    return rc < 0 ? rc : shmemi_share_export(share, &to, text);
+    if (rc == 0)
+        rc = shmemi_share_export(share, &to, text);
+    return rc == 0 && to.segment == SHMEMI_POOL_PAYLOAD ? mark_block(pool, address, text) : rc;
 }
 
 int shmemi_pool_export_all(struct shmemi_pool *pool, char text[SHMEMI_KEY_TEXT])

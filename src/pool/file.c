@@ -103,6 +103,12 @@ static void boot_id(uint8_t out[16])
     }
 }
 
+/* Whether the file is as long as its table says. */
+static bool has_room(const struct shmemi_pool *pool, const struct stat *st)
+{
+    return shmemi_units_count(pool) <= ((uint64_t)st->st_size - pool->at.control_bytes) / SHMEMI_UNIT;
+}
+
 /* Whether what is mapped is what processes of this boot left in this very file, and not a copy or what a power loss
    left of it. */
 static bool is_same(const struct shmemi_pool *pool, const struct stat *st)
@@ -110,7 +116,7 @@ static bool is_same(const struct shmemi_pool *pool, const struct stat *st)
     uint8_t boot[16];
     boot_id(boot);
     return memcmp(boot, pool->state->boot, sizeof boot) == 0 && pool->state->device == st->st_dev &&
-           pool->state->inode == st->st_ino && shmemi_units_valid(pool);
+           pool->state->inode == st->st_ino && has_room(pool, st) && shmemi_units_valid(pool);
 }
 
 static void sign(struct shmemi_pool *pool, const struct stat *st)
@@ -172,7 +178,6 @@ static int reset_members(struct shmemi_pool *pool)
             atomic_store_explicit(alive, FUTEX_OWNER_DIED, memory_order_relaxed);
     }
     atomic_store_explicit(&pool->state->lock.word, 0, memory_order_relaxed);
-    atomic_store_explicit(&pool->state->own_bytes, 0, memory_order_relaxed);
     if (!pool->private_view && fallocate(pool->control_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                          (off_t)pool->at.keys, (off_t)(pool->at.name_map - pool->at.keys)) < 0)
         memset(pool->keys, 0, pool->at.name_map - pool->at.keys); /* keys lived with their processes */

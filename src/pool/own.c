@@ -53,14 +53,11 @@ static int make_segment(struct shmemi_pool *pool, size_t mapped, void *at, int *
 
 static void count_bytes(struct shmemi_pool *pool, uint64_t bytes, bool more)
 {
-    _Atomic uint64_t *own = &pool->members[pool->me].own_bytes, *all = &pool->state->own_bytes;
-    if (more) { /* relaxed, all: figures */
+    _Atomic uint64_t *own = &pool->members[pool->me].own_bytes;
+    if (more) /* relaxed, both: figures */
         atomic_fetch_add_explicit(own, bytes, memory_order_relaxed);
-        atomic_fetch_add_explicit(all, bytes, memory_order_relaxed);
-    } else {
+    else
         atomic_fetch_sub_explicit(own, bytes, memory_order_relaxed);
-        atomic_fetch_sub_explicit(all, bytes, memory_order_relaxed);
-    }
 }
 
 static int check_room(struct shmemi_pool *pool, size_t mapped)
@@ -68,8 +65,7 @@ static int check_room(struct shmemi_pool *pool, size_t mapped)
     if (*pool->path)
         return shmemi_fail(-ENOTSUP, "a buffer with a segment of its own cannot be in a file: allocate it without own, "
                                      "or from a pool in memory");
-    uint64_t used = atomic_load_explicit(&pool->state->own_bytes, memory_order_relaxed) + /* figures */
-                    shmemi_units_count(pool) * SHMEMI_UNIT;
+    uint64_t used = shmemi_members_own_bytes(pool) + shmemi_units_count(pool) * SHMEMI_UNIT;
     uint64_t most = pool->at.max_units * SHMEMI_UNIT;
     if (used > most || mapped > most - used)
         return shmemi_fail(-ENOMEM,

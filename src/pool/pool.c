@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/log.h"
 
 enum { OPEN = 0x4c4f4f50, CLOSED = 0x444e4544, RETIRED_MOST = 64 };
 
@@ -32,13 +33,23 @@ static void init_locks(struct shmemi_pool *pool)
     pthread_mutex_init(&pool->slabs_lock, NULL);
     pthread_mutex_init(&pool->central, NULL);
     pthread_mutex_init(&pool->naming, NULL);
+    pthread_mutex_init(&pool->freeing, NULL);
     pthread_mutex_init(&pool->owns_lock, NULL);
     pthread_mutex_init(&pool->failure_lock, NULL);
     pthread_mutex_init(&pool->flushing, NULL);
 }
 
+/* A program without a job wants its log lines, too. */
+static void configure_log(void)
+{
+    if (shmemi_log_configure() < 0)
+        shmemi_warn("pool", "%s", shmemi_last_error());
+}
+
 struct shmemi_pool *shmemi_pool_new(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, configure_log);
     struct shmemi_pool *pool = calloc(1, sizeof *pool);
     if (!pool) {
         shmemi_fail(-ENOMEM, "no private memory for a pool's handle");
@@ -452,6 +463,7 @@ static void give_all_back(struct shmemi_pool *pool)
 {
     shmemi_blocks_trim(pool);
     shmemi_central_take(pool);
+    shmemi_members_settle(pool, pool->me);
     shmemi_members_return(pool, pool->me);
     shmemi_central_give(pool);
 }
@@ -467,9 +479,9 @@ int shmemi_pool_close(struct shmemi_pool *pool)
     if (pool->forked) /* never used in this child: what there is belongs to the parent */
         for (struct shmemi_own *own = pool->owns; own; own = own->next)
             own->inherited = true;
+    shmemi_own_close_all(pool); /* counted in our place, so before that is given back */
     if (!pool->forked && pool->writable)
         give_all_back(pool);
-    shmemi_own_close_all(pool);
     int rc = *pool->path && !pool->forked ? shmemi_file_close(pool) : 0;
     shmemi_pool_delete(pool);
     return rc;

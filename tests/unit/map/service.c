@@ -267,7 +267,8 @@ static void many_memberships(void **state)
         struct shmemi_place *places[MANY];
         unsigned number;
         for (unsigned i = 0; i < MANY; i++)
-            child_check(shmemi_service_take_place(nth(all, 4096, i), 64, 4, &places[i], &number) == 0 && number == 0);
+            child_check(shmemi_service_take_place(nth(all, 4096, i), 64, 4, false, &places[i], &number) == 0 &&
+                        number == 0);
         for (unsigned i = 0; i < MANY; i += 5)
             shmemi_service_leave_place(places[i]);
         char path[64], name[64] = "";
@@ -302,12 +303,13 @@ static void places_run_out(void **state)
     unsigned numbers[3], number;
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
-        ok(shmemi_service_take_place(members, sizeof *members, 3, &places[i], &numbers[i]));
+        ok(shmemi_service_take_place(members, sizeof *members, 3, false, &places[i], &numbers[i]));
         assert_int_equal(numbers[i], i);
     }
-    refuses(EUSERS, "all 3 places are taken", shmemi_service_take_place(members, sizeof *members, 3, &more, &number));
+    refuses(EUSERS, "all 3 places are taken",
+            shmemi_service_take_place(members, sizeof *members, 3, false, &more, &number));
     shmemi_service_leave_place(places[1]);
-    ok(shmemi_service_take_place(members, sizeof *members, 3, &places[1], &number));
+    ok(shmemi_service_take_place(members, sizeof *members, 3, false, &places[1], &number));
     assert_int_equal(number, 1);
     for (unsigned i = 0; i < 3; i++)
         shmemi_service_leave_place(places[i]);
@@ -330,7 +332,7 @@ static void places_are_raced_for(void **state)
             unsigned numbers[4];
             for (int round = 0; round < 30; round++) {
                 for (int i = 0; i < 4; i++) {
-                    child_check(shmemi_service_take_place(all, 64, PLACES, &places[i], &numbers[i]) == 0);
+                    child_check(shmemi_service_take_place(all, 64, PLACES, false, &places[i], &numbers[i]) == 0);
                     child_check(atomic_fetch_add(&owners[numbers[i]], 1) == 0);
                 }
                 for (int i = 0; i < 4; i++) {
@@ -363,7 +365,7 @@ static void killed_while_taking(void **state)
             unsigned number;
             for (;;) {
                 for (int i = 0; i < 8; i++)
-                    child_check(shmemi_service_take_place(all, 64, PLACES, &places[i], &number) == 0);
+                    child_check(shmemi_service_take_place(all, 64, PLACES, false, &places[i], &number) == 0);
                 for (int i = 0; i < 8; i++)
                     shmemi_service_leave_place(places[i]);
             }
@@ -394,13 +396,13 @@ static void places_after_fork(void **state)
     if (!CHILDREN_START_THREADS)
         skip_because("the thread sanitizer cannot start threads in a forked child");
     struct shmemi_service *service = start(10);
-    ok(shmemi_service_take_place(members, sizeof *members, 4, &place, &number));
-    ok(shmemi_service_take_place(members, sizeof *members, 4, &other, &number));
+    ok(shmemi_service_take_place(members, sizeof *members, 4, false, &place, &number));
+    ok(shmemi_service_take_place(members, sizeof *members, 4, false, &other, &number));
     pid_t pid = fork();
     if (pid == 0) {
         shmemi_service_leave_place(place);
         shmemi_service_forget_place(other);
-        child_check(shmemi_service_take_place(members, sizeof *members, 4, &own, &number) == 0 && number == 2);
+        child_check(shmemi_service_take_place(members, sizeof *members, 4, false, &own, &number) == 0 && number == 2);
         shmemi_service_stop(service);
         raise(SIGKILL);
     }
@@ -504,7 +506,7 @@ static void *starts_and_stops(void *argument)
         snprintf(name, sizeof name, "service test %d.t%u", (int)getpid(), me);
         if (shmemi_wire_listen(name, 1, &listener) < 0 ||
             shmemi_service_listen(listener, shmemi_wire_accept, slow_answer, NULL, &service) < 0 ||
-            shmemi_service_take_place(members, sizeof *members, 8, &place, &number) < 0 ||
+            shmemi_service_take_place(members, sizeof *members, 8, false, &place, &number) < 0 ||
             shmemi_wire_connect(name, 1, &socket) < 0)
             return "something failed";
         close(socket);
