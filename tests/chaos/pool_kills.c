@@ -3,9 +3,11 @@
 // everything is accounted for, and nothing is left.
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -289,12 +291,19 @@ static pid_t start(uint64_t *chance, unsigned number)
     return pid;
 }
 
+/* Folders of our own, where nobody else puts files: only root gets them, and only then they are looked at. */
+static bool have_own_folders(void)
+{
+    return geteuid() == 0 && unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("none", "/dev/shm", "tmpfs", 0, NULL) == 0 && mount("none", "/tmp", "tmpfs", 0, NULL) == 0;
+}
+
 static unsigned files_in(const char *path)
 {
     unsigned files = 0;
     DIR *directory = opendir(path);
     for (struct dirent *e; directory && (e = readdir(directory));)
-        files += strstr(e->d_name, "shmem") != NULL;
+        files += *e->d_name != '.';
     if (directory)
         closedir(directory);
     return files;
@@ -384,7 +393,7 @@ int main(void)
     signal(SIGALRM, too_long);
     alarm((unsigned)seconds + 30);
     first = getpid();
-    unsigned before = files_in("/dev/shm") + files_in("/tmp");
+    bool own_folders = have_own_folders();
     leaks_begin();
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     shmemx_pool_attr_t attr = SHMEMX_POOL_ATTR;
@@ -406,7 +415,7 @@ int main(void)
     printf("%s - %lu kills among six processes at work %s\n", shared->broken ? "not ok" : "ok", kills, shared->text);
     bool bad = shared->broken;
     munmap(shared, sizeof *shared);
-    if (!leaks_none(text, sizeof text) || files_in("/dev/shm") + files_in("/tmp") != before) {
+    if (!leaks_none(text, sizeof text) || (own_folders && files_in("/dev/shm") + files_in("/tmp") != 0)) {
         printf("not ok - something is left %s\n", text);
         bad = true;
     }
