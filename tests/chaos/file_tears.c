@@ -67,6 +67,7 @@ __attribute__((format(printf, 2, 3), noreturn)) static void fail_at(int line, co
     printf("not ok - line %d: %s (last error: %s)\n", line, text, shmemx_last_error());
     fflush(stdout);
     unlink(path);
+    unlink(torn);
     _exit(1);
 }
 #define FAIL(...) fail_at(__LINE__, __VA_ARGS__)
