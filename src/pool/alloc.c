@@ -184,14 +184,6 @@ static int say_full(struct shmemi_pool *pool, size_t size, size_t align)
         size, align, s.in_use, s.size, s.largest_free, s.max_size, cause);
 }
 
-/* Others are asked for what they only cache; they look when they next go beyond their caches. */
-static void follow_pressure(struct shmemi_pool *pool)
-{
-    uint32_t now = atomic_load_explicit(&pool->state->pressure, memory_order_relaxed); /* a hint */
-    if (atomic_exchange_explicit(&pool->pressure, now, memory_order_relaxed) != now)
-        shmemi_blocks_trim(pool);
-}
-
 static int take_hard(struct shmemi_pool *pool, size_t size, size_t align, enum shmemi_block as, uint64_t *offset)
 {
     int rc = make_room(pool);
@@ -203,7 +195,7 @@ static int take_hard(struct shmemi_pool *pool, size_t size, size_t align, enum s
     if (rc != -ENOMEM)
         return rc;
     atomic_fetch_add_explicit(&pool->state->pressure, 1, memory_order_relaxed); /* a hint */
-    follow_pressure(pool);
+    shmemi_blocks_follow_pressure(pool);
     return say_full(pool, size, align);
 }
 
@@ -251,7 +243,7 @@ int shmemi_pool_alloc(struct shmemi_pool *pool, size_t size, size_t align, unsig
         return rc;
     }
     if (shmemi_unlikely(flags & SHMEMI_ALLOC_OWN)) {
-        if ((rc = shmemi_own_alloc(pool, size, out)) < 0)
+        if ((rc = shmemi_own_alloc(pool, size, align, out)) < 0)
             note_failure(pool);
         return rc;
     }
@@ -274,10 +266,11 @@ static int free_run(struct shmemi_pool *pool, uint64_t head, bool freeing)
     shmemi_central_take(pool);
     bool right = shmemi_units_head(pool, head, &entry) && shmemi_unit_kind(entry) == SHMEMI_UNIT_RUN &&
                  !(entry & SHMEMI_UNIT_FREEING) == !freeing;
-    if (right)
+    bool shared = right && !freeing && entry & (SHMEMI_UNIT_EXPORTED | SHMEMI_UNIT_NAMED);
+    if (right && !shared)
         shmemi_units_give(pool, head, entry);
     shmemi_central_give(pool);
-    return right ? 0 : -EALREADY;
+    return shared ? -EAGAIN : right ? 0 : -EALREADY;
 }
 
 /* From here on the block is nobody's, and what is left to do is done, if need be by whoever sweeps this member. */
@@ -365,12 +358,11 @@ static int free_offset(struct shmemi_pool *pool, uint64_t offset)
     if (run ? offset != head * SHMEMI_UNIT : !byte)
         return -EINVAL;
     struct shmemi_pool_block block;
-    /* relaxed: whoever exported it ordered that before this call */
-    if ((run ? run_state(entry) : (enum shmemi_block)atomic_load_explicit(byte, memory_order_relaxed)) >=
-        SHMEMI_BLOCK_EXPORTED)
-        return shmemi_pool_look(pool, offset, &block) == 0 ? free_shared(pool, &block) : -EALREADY;
-    return run ? free_run(pool, head, false)
-               : shmemi_blocks_free(pool, head, entry, offset, SHMEMI_BLOCK_USED, SHMEMI_BLOCK_MAKING);
+    int rc = run ? free_run(pool, head, false)
+                 : shmemi_blocks_free(pool, head, entry, offset, SHMEMI_BLOCK_USED, SHMEMI_BLOCK_KEPT);
+    if (shmemi_likely(rc != -EAGAIN)) /* others may find it, or could until just now */
+        return rc;
+    return shmemi_pool_look(pool, offset, &block) == 0 ? free_shared(pool, &block) : -EALREADY;
 }
 
 int shmemi_pool_free(struct shmemi_pool *pool, void *buffer)

@@ -7,11 +7,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 
 enum {
     KEYS_STEP = 64 << 10,
@@ -118,10 +120,22 @@ int shmemi_pool_reserve_control(struct shmemi_pool *pool, uint64_t offset, uint6
                        : shmemi_hal_host.reserve(pool->control_fd, offset, end - offset);
 }
 
+/* A file system may keep what it found before it found no more. */
+static int reserve_payload_on_disk(struct shmemi_pool *pool, uint64_t offset, uint64_t bytes)
+{
+    struct stat st;
+    if (fstat(pool->control_fd, &st) < 0)
+        return shmemi_fail_errno("examining '%s'", pool->path);
+    int rc = reserve_on_disk(pool, offset, bytes);
+    if (rc < 0 && offset >= (uint64_t)st.st_size && ftruncate(pool->control_fd, st.st_size) < 0)
+        shmemi_warn("pool", "'%s' stays larger than it need be: %s", pool->path, strerror(errno));
+    return rc;
+}
+
 static int reserve_payload(struct shmemi_pool *pool, uint64_t offset, uint64_t bytes)
 {
     if (*pool->path)
-        return reserve_on_disk(pool, pool->payload_at + offset, bytes);
+        return reserve_payload_on_disk(pool, pool->payload_at + offset, bytes);
     char *at = pool->payload + offset;
     int rc = pool->hal->place ? pool->hal->place(at, bytes, &pool->wish) : 0;
     if (rc == 0)
@@ -140,6 +154,9 @@ int shmemi_pool_reserve(struct shmemi_pool *pool, uint64_t old, uint64_t new)
         rc = shmemi_pool_reserve_control(pool, at->returned + old * sizeof(uint32_t), more * sizeof(uint32_t));
     if (rc == 0)
         rc = shmemi_pool_reserve_control(pool, at->blocks + old * SHMEMI_UNIT_BLOCKS, more * SHMEMI_UNIT_BLOCKS);
+    for (int i = 0; rc == 0 && pool->persistent && i < 2; i++) /* so that a full disk does not stop a flush */
+        rc =
+            shmemi_pool_reserve_control(pool, at->checkpoint[i], shmemi_pool_checkpoint_bytes(new, at->name_count / 8));
     return rc < 0 ? rc : reserve_payload(pool, old * SHMEMI_UNIT, more * SHMEMI_UNIT);
 }
 

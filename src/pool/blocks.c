@@ -240,7 +240,8 @@ int shmemi_blocks_alloc(struct shmemi_pool *pool, unsigned class, enum shmemi_bl
         pthread_mutex_unlock(&lane->lock);
         return shmemi_fail(-ENOMEM, "no private memory for a pool's cache");
     }
-    if (shmemi_unlikely(magazine->count == 0))
+    bool slow = magazine->count == 0;
+    if (shmemi_unlikely(slow))
         refill(pool, class, magazine);
     if (shmemi_unlikely(magazine->count == 0)) {
         pthread_mutex_unlock(&lane->lock);
@@ -257,6 +258,8 @@ int shmemi_blocks_alloc(struct shmemi_pool *pool, unsigned class, enum shmemi_bl
         atomic_store_explicit(&pool->blocks[got.block], SHMEMI_BLOCK_USED, memory_order_relaxed);
     pthread_mutex_unlock(&lane->lock);
     *offset = got.offset;
+    if (shmemi_unlikely(slow))
+        shmemi_blocks_follow_pressure(pool);
     return 0;
 }
 
@@ -335,6 +338,7 @@ static void overflow(struct shmemi_pool *pool, unsigned class, struct shmemi_mag
 static void keep_cached(struct shmemi_pool *pool, unsigned class, struct shmemi_cached block)
 {
     struct shmemi_lane *lane = &pool->lanes[shmemi_blocks_lane()];
+    bool slow = false;
     pthread_mutex_lock(&lane->lock);
     struct shmemi_magazine *magazine = lane->magazines[class];
     if (!magazine)
@@ -342,11 +346,14 @@ static void keep_cached(struct shmemi_pool *pool, unsigned class, struct shmemi_
     if (!magazine)
         put_back(pool, &block);
     else {
-        if (shmemi_unlikely(magazine->count == magazine->most))
+        slow = magazine->count == magazine->most;
+        if (shmemi_unlikely(slow))
             overflow(pool, class, magazine);
         magazine->items[magazine->count++] = block;
     }
     pthread_mutex_unlock(&lane->lock);
+    if (shmemi_unlikely(slow))
+        shmemi_blocks_follow_pressure(pool);
 }
 
 int shmemi_blocks_free(struct shmemi_pool *pool, uint64_t head, uint64_t entry, uint64_t offset,
@@ -360,7 +367,7 @@ int shmemi_blocks_free(struct shmemi_pool *pool, uint64_t head, uint64_t entry, 
     uint8_t before = atomic_load_explicit(byte, memory_order_relaxed); /* the exchange decides */
     do {
         if (before < least || before > most)
-            return -EALREADY;
+            return before > most && before <= SHMEMI_BLOCK_MAKING ? -EAGAIN : -EALREADY;
         /* [block] release: pairs with the acquire in take_from(), for who gets it next. */
     } while (!atomic_compare_exchange_weak_explicit(byte, &before, after, memory_order_acq_rel, memory_order_relaxed));
     if (ours)
@@ -403,6 +410,16 @@ void shmemi_blocks_trim(struct shmemi_pool *pool)
         drop_empty(pool, &pool->slabs[class], 0);
     }
     pthread_mutex_unlock(&pool->slabs_lock);
+}
+
+/* Members that go beyond their caches look whether others found no room. */
+void shmemi_blocks_follow_pressure(struct shmemi_pool *pool)
+{
+    uint32_t now = atomic_load_explicit(&pool->state->pressure, memory_order_relaxed); /* a hint, both */
+    if (atomic_load_explicit(&pool->pressure, memory_order_relaxed) == now ||
+        atomic_exchange_explicit(&pool->pressure, now, memory_order_relaxed) == now)
+        return;
+    shmemi_blocks_trim(pool);
 }
 
 void shmemi_blocks_reset(struct shmemi_pool *pool)

@@ -222,9 +222,10 @@ static bool get_name(struct shmemi_pool *pool, struct in *in)
     name.name[sizeof name.name - 1] = '\0';
     if (name.note_bytes > sizeof name.note || shmemi_pool_look(pool, name.offset, &block) < 0)
         return true; /* a name of something that is not there: it goes */
-    if (shmemi_names_restore(pool, &name) == 0)
+    int rc = shmemi_names_restore(pool, &name);
+    if (rc == 0)
         shmemi_pool_raise_locked(pool, &block, SHMEMI_BLOCK_NAMED);
-    return true;
+    return rc != -ENOSPC && rc != -ENOMEM; /* a full disk must not cost a name */
 }
 
 /* units: as the header says, which was compared with the size of the file. */

@@ -30,7 +30,7 @@ enum {
 
 #define SHMEMI_POOL_MAGIC "SHMEMPL"
 
-enum { SHMEMI_POOL_PERSISTENT = 1u << 0 };
+enum { SHMEMI_POOL_PERSISTENT = 1u << 0, SHMEMI_POOL_GROWS = 1u << 1, SHMEMI_POOL_LOCKED = 1u << 2 };
 
 enum shmemi_pool_use { SHMEMI_POOL_CLEAN = 1, SHMEMI_POOL_DIRTY };
 
@@ -48,8 +48,10 @@ struct shmemi_pool_slot {
     uint32_t checkpoint_crc, use; /* use: enum shmemi_pool_use */
     uint64_t checkpoint_area;     /* 0 or 1 */
     uint64_t created;             /* seconds since 1970 */
-    char name[256];               /* of a pool in memory; what made the file otherwise */
-    uint32_t reserved, crc;       /* crc: CRC-32C of all before it */
+    uint64_t page;                /* of a pool in memory: as wished for, and so the next */
+    int64_t node;
+    char name[256];         /* of a pool in memory; what made the file otherwise */
+    uint32_t reserved, crc; /* crc: CRC-32C of all before it */
 };
 
 /* What changes while the pool is in use. Each group on lines of its own. */
@@ -109,6 +111,9 @@ struct shmemi_pool_layout {
 
 /* max_units: 1 to 2^36. */
 void shmemi_pool_lay_out(uint64_t max_units, bool persistent, struct shmemi_pool_layout *out);
+
+/* What the list of so many units and names takes at most. */
+uint64_t shmemi_pool_checkpoint_bytes(uint64_t units, uint64_t names);
 
 uint64_t shmemi_pool_fingerprint(void);
 

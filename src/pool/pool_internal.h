@@ -97,6 +97,7 @@ struct shmemi_pool {
     const struct shmemi_hal *hal;
     struct shmemi_wish wish;
     bool grows, writable, private_view; /* private_view: nothing reaches the others (a file opened "cow" or "r") */
+    int lock_fd;                        /* of a file: bears the locks, in this process only */
     int control_fd, payload_fd;         /* of a file: the same */
     uint64_t payload_at;                /* where the payload begins in its descriptor */
     void *reserved;                     /* the address range that holds the payload's mapping */
@@ -159,6 +160,8 @@ _Atomic uint8_t *shmemi_blocks_at(const struct shmemi_pool *pool, uint64_t head,
 uint32_t shmemi_blocks_in(uint64_t entry);
 /* Puts all cached blocks back, and the empty slabs of this member too. */
 void shmemi_blocks_trim(struct shmemi_pool *pool);
+/* Does so if somebody found no room since it was last done. No lock is held. */
+void shmemi_blocks_follow_pressure(struct shmemi_pool *pool);
 void shmemi_blocks_reset(struct shmemi_pool *pool); /* forgets everything, touching nothing shared */
 unsigned shmemi_blocks_lane(void);
 
@@ -200,7 +203,9 @@ bool shmemi_members_any_dead(const struct shmemi_pool *pool);
 uint64_t shmemi_members_own_bytes(const struct shmemi_pool *pool); /* in segments of their own, of all */
 
 /* ---- own.c ---- */
-int shmemi_own_alloc(struct shmemi_pool *pool, size_t bytes, void **out);
+int shmemi_own_alloc(struct shmemi_pool *pool, size_t bytes, size_t align, void **out);
+void shmemi_own_inherit(struct shmemi_pool *pool); /* in a forked child: they are the parent's */
+int shmemi_own_freeze(struct shmemi_pool *pool, const void *address);
 struct shmemi_own *shmemi_own_find(struct shmemi_pool *pool, const void *address); /* with owns_lock held */
 int shmemi_own_free(struct shmemi_pool *pool, const void *address);                /* -ENOENT: not one of them */
 int shmemi_own_move(struct shmemi_pool *pool, uint64_t segment);
@@ -226,6 +231,7 @@ bool shmemi_names_used(const struct shmemi_pool *pool, uint64_t index);
 
 /* ---- file.c, checkpoint.c ---- */
 int shmemi_file_close(struct shmemi_pool *pool);
+int shmemi_file_open_locks(struct shmemi_pool *pool);
 int shmemi_file_lock_flush(const struct shmemi_pool *pool, bool take);
 int shmemi_file_attach_child(struct shmemi_pool *pool);
 /* The valid header slot with the higher generation. 0, or what is wrong with the file. */
