@@ -460,6 +460,9 @@ int shmemi_pool_close(struct shmemi_pool *pool)
 {
     if (!pool || pool->handle != OPEN)
         return shmemi_fail(-EBADF, pool ? "the pool was closed already" : "the pool is NULL");
+    unsigned objects = atomic_load_explicit(&pool->objects, memory_order_relaxed); /* a count of this process */
+    if (objects)
+        return shmemi_fail(-EBUSY, "%u handles of objects in the pool are open: close them first", objects);
     pool->handle = CLOSED;
     unregister(pool);
     shmemi_share_close(pool->share);

@@ -13,6 +13,7 @@
 #include "map/service.h"
 #include "map/share.h"
 #include "pool.h"
+#include "sync/domain.h"
 
 enum { SHMEMI_MAGAZINE = 64, SHMEMI_POOL_PAYLOAD = 1 /* the number of the main segment in keys */ };
 
@@ -85,6 +86,8 @@ struct shmemi_pool {
     pthread_mutex_t central;
     pthread_mutex_t naming; /* one name of this process is made at a time; taken before central */
     struct shmemi_lock_holders holders;
+    struct shmemi_domain domain; /* the same, for objects */
+    _Atomic unsigned objects;    /* handles of this process */
 
     /* Segments of their own. */
     pthread_mutex_t owns_lock;
