@@ -15,6 +15,7 @@
 
 #include <shmem.h>
 #include <shmemx_pool.h>
+#include <shmemx_sync.h>
 
 #ifdef __cplusplus
 extern "C" {
