@@ -15,6 +15,7 @@
 
 #include <shmem.h>
 #include <shmemx_pool.h>
+#include <shmemx_queue.h>
 
 #ifdef __cplusplus
 extern "C" {
