@@ -405,15 +405,12 @@ class Pool:
         return f'<shmem.Pool {what}: {stats.in_use} of {stats.size} bytes in {stats.buffers} buffers>'
 
 
-setattr(Pool, 'import', Pool.import_)  # the reserved word
-
-
 def _need_owner(function: str, buf: Any) -> Any:
     owner = owner_of(buf) if isinstance(buf, np.ndarray) else None
     if owner is None:
-        what = 'array in other memory' if isinstance(buf, np.ndarray) else type(buf).__name__
+        what = 'an array in other memory' if isinstance(buf, np.ndarray) else f'a {type(buf).__name__}'
         raise make(function, 'value' if isinstance(buf, np.ndarray) else 'type',
-                   f'buf is a {what}, but must be a Buffer of a pool')
+                   f'buf is {what}, but must be a Buffer of a pool')
     return owner
 
 

@@ -16,6 +16,7 @@
 #include "base/copy.h"
 #include "base/error.h"
 #include "import_table.h"
+#include "service.h"
 #include "share_ask.h"
 #include "share_internal.h"
 #include "share_serve.h"
@@ -281,6 +282,27 @@ static int use_descriptor(struct import *i, const struct shmemi_share_answer *a,
     return rc;
 }
 
+/* A guest will need the service thread: it starts while the server is waking up. */
+static void start_service(void *held)
+{
+    if (!*(bool *)held)
+        *(bool *)held = shmemi_service_hold() == 0; /* else serving says why */
+}
+
+static int take_answer(struct import *i, const struct shmemi_share_answer *a, int fds[2], unsigned nfds)
+{
+    int rc = check_answer(i, a, fds[0], nfds);
+    if (rc < 0) {
+        while (nfds)
+            close(fds[--nfds]);
+        return rc;
+    }
+    i->visible.record = a->record;
+    i->visible.rights = a->rights;
+    i->visible.bytes = a->record.bytes;
+    return nfds ? use_descriptor(i, a, fds[0]) : 0;
+}
+
 static int open_asked(struct import *i)
 {
     struct shmemi_share_request request = shmemi_share_request(SHMEMI_SHARE_IMPORT, &i->visible.key, &i->claims);
@@ -288,19 +310,17 @@ static int open_asked(struct import *i)
     int fds[2];
     unsigned nfds = 0;
     request.mode = i->visible.mode;
+    bool held = false;
+    const struct shmemi_meanwhile start = {.call = start_service, .context = &held};
+    bool serves = request.mode != SHMEMI_IMPORT_SNAPSHOT && request.mode != SHMEMI_IMPORT_ATOMIC;
     int rc = shmemi_share_watch_fork();
-    if (rc < 0 || (rc = shmemi_share_ask(&request, true, &a, fds, &nfds)) < 0)
-        return rc;
-    rc = check_answer(i, &a, fds[0], nfds);
-    if (rc < 0) {
-        while (nfds)
-            close(fds[--nfds]);
-        return rc;
-    }
-    i->visible.record = a.record;
-    i->visible.rights = a.rights;
-    i->visible.bytes = a.record.bytes;
-    return nfds ? use_descriptor(i, &a, fds[0]) : 0;
+    if (rc == 0)
+        rc = shmemi_share_ask(&request, true, serves ? &start : NULL, &a, fds, &nfds);
+    if (rc == 0)
+        rc = take_answer(i, &a, fds, nfds);
+    if (held)
+        shmemi_service_unhold();
+    return rc;
 }
 
 /* --- open and close --------------------------------------------------------------------------------------------------
@@ -373,7 +393,7 @@ static int ask_atomic(const struct import *i, enum shmemi_atomic op, unsigned wi
     r.offset = offset;
     r.operand = operand;
     r.compare = compare;
-    int rc = shmemi_share_ask(&r, false, &a, fds, &nfds);
+    int rc = shmemi_share_ask(&r, false, NULL, &a, fds, &nfds);
     while (nfds)
         close(fds[--nfds]);
     if (rc == 0)

@@ -356,6 +356,21 @@ static void unuse_hub(void)
         end_hub();
 }
 
+int shmemi_service_hold(void)
+{
+    pthread_mutex_lock(&process.lock);
+    int rc = use_hub();
+    pthread_mutex_unlock(&process.lock);
+    return rc;
+}
+
+void shmemi_service_unhold(void)
+{
+    pthread_mutex_lock(&process.lock);
+    unuse_hub();
+    pthread_mutex_unlock(&process.lock);
+}
+
 /* --- places ------------------------------------------------------------------------------------------------------ */
 
 /* 0, -EBUSY when the word is taken (without a text), or an error. The hub is in use. */

@@ -46,6 +46,11 @@ int shmemi_service_start(struct shmemi_member *member, int listener, shmemi_serv
    running. NULL is allowed. */
 void shmemi_service_stop(struct shmemi_service *service);
 
+/* Has the thread started, by whoever will probably need it soon and has to wait for something else anyway; and takes
+   that back. Each hold() that gave 0 needs one unhold(). */
+int shmemi_service_hold(void);
+void shmemi_service_unhold(void);
+
 /* Returns when every answer that was running has ended: for who took something away from answers and is about to close
    or free it. */
 void shmemi_service_settle(void);

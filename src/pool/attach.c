@@ -191,11 +191,22 @@ static int tell_memory(void *context, uint64_t segment, uint64_t offset, uint64_
     return found ? 0 : -ENOENT;
 }
 
+/* Members that died may have all the places, and whoever wants one cannot sweep them. */
+static void make_place(struct shmemi_pool *pool)
+{
+    if (shmemi_members_free_place(pool) || !shmemi_members_any_dead(pool))
+        return;
+    shmemi_central_take(pool);
+    shmemi_members_sweep(pool);
+    shmemi_central_give(pool);
+}
+
 static int let_join(void *context, int fds[2], uint64_t values[4])
 {
-    const struct shmemi_pool *pool = context;
+    struct shmemi_pool *pool = context;
     if (*pool->path)
         return -ENOENT; /* who may open the file, opens it */
+    make_place(pool);
     fds[0] = pool->control_fd;
     fds[1] = pool->payload_fd;
     values[0] = pool->at.max_units;

@@ -54,6 +54,14 @@ bool shmemi_members_any_dead(const struct shmemi_pool *pool)
     return false;
 }
 
+bool shmemi_members_free_place(const struct shmemi_pool *pool)
+{
+    for (unsigned slot = 0; slot < SHMEMI_POOL_MEMBERS; slot++)
+        if (alive_word(pool, slot) == 0)
+            return true;
+    return false;
+}
+
 unsigned shmemi_members_alive(const struct shmemi_pool *pool)
 {
     unsigned alive = 0;

@@ -199,6 +199,7 @@ int shmemi_members_return(struct shmemi_pool *pool, unsigned slot);
 /* Does that for all dead ones, and frees slabs without an owner that are empty. With the lock held. */
 int shmemi_members_sweep(struct shmemi_pool *pool);
 unsigned shmemi_members_alive(const struct shmemi_pool *pool);
+bool shmemi_members_free_place(const struct shmemi_pool *pool);
 bool shmemi_members_any_dead(const struct shmemi_pool *pool);
 
 /* ---- own.c ---- */
