@@ -74,11 +74,7 @@ static void init(void *shared, void *context)
 static int make_handle(struct shmemi_object *object, shmemx_queue_t *out)
 {
     struct shmemx_queue *handle = malloc(sizeof *handle);
-    struct shmemi_queue_place place = {.shared = object->shared,
-                                       .bytes = object->bytes,
-                                       .domain = object->domain,
-                                       .exists = &object->head->type,
-                                       .value = SHMEMI_OBJECT_MARK | SHMEMI_OBJECT_QUEUE};
+    struct shmemi_queue_place place = {.shared = object->shared, .bytes = object->bytes, .site = &object->site};
     int rc =
         handle ? shmemi_queue_open(&place, &handle->queue) : shmemi_fail(-ENOMEM, "no private memory for a handle");
     if (rc < 0) {

@@ -266,9 +266,8 @@ static void fill_in(struct shmemi_queue *q, const struct shmemi_queue_place *pla
     q->words = begin + q->shape.words_at;
     q->items = begin + q->shape.items_at;
     q->mask = q->shape.slots - 1;
-    q->domain = place->domain;
-    q->exists = place->exists;
-    q->exists_value = place->value;
+    q->site = place->site;
+    q->domain = place->site->domain;
     q->gather_room = gather_room(&q->shape);
 }
 
