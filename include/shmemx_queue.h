@@ -36,10 +36,12 @@ typedef struct {
     unsigned consumers;   /* SHMEMX_QUEUE_ONE, SHMEMX_QUEUE_MANY */
     size_t max_message;   /* bytes; 0: a quarter of the capacity, at most 64 KiB */
     unsigned producers;   /* threads that can push at a time; 0: 256 */
+    const void *note;     /* stays with the queue, such as what its items are; at most SHMEMX_NOTE_MOST bytes */
+    size_t note_bytes;
 } shmemx_queue_attr_t;
 #define SHMEMX_QUEUE_ATTR                                                                                              \
     {                                                                                                                  \
-        8, 1024, 1, 0.0, SHMEMX_QUEUE_MANY, 0, 0                                                                       \
+        8, 1024, 1, 0.0, SHMEMX_QUEUE_MANY, 0, 0, NULL, 0                                                              \
     }
 
 /* Makes a queue in a pool or file. name NULL: found by key only. -EEXIST, -ENOMEM, -EINVAL. */
@@ -116,7 +118,7 @@ SHMEMX_API int shmemx_queue_put_back(shmemx_queue_t queue);
 SHMEMX_API long shmemx_queue_length(shmemx_queue_t queue);
 
 typedef struct {
-    shmemx_queue_attr_t attr; /* as it was made, with defaults filled in */
+    shmemx_queue_attr_t attr; /* as it was made, with defaults filled in; the note is there as long as the handle */
     uint64_t length;          /* items in the queue, about */
     uint64_t pushed, popped;  /* items since it was made, about */
     uint64_t skipped;         /* slots that were reserved by somebody who died, and never became items */

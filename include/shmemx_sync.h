@@ -165,6 +165,8 @@ SHMEMX_API int shmemx_event_is_set(shmemx_event_t event);
    sign-extended (-ERANGE otherwise), and told zero-extended. before (may be NULL): the value that was there. */
 typedef struct shmemx_word *shmemx_word_t;
 
+/* width: 4 or 8, with SHMEMX_WORD_UNSIGNED where those who find it are to take its values for unsigned ones. */
+#define SHMEMX_WORD_UNSIGNED 256u
 SHMEMX_API int shmemx_word_create(shmemx_pool_t pool, const char *name, unsigned width, uint64_t value,
                                   shmemx_word_t *out);
 SHMEMX_API int shmemx_word_find(shmemx_pool_t pool, const char *name, shmemx_word_t *out);
@@ -172,7 +174,8 @@ SHMEMX_API int shmemx_word_export(shmemx_word_t word, char key[SHMEMX_KEY_TEXT])
 SHMEMX_API int shmemx_word_import(const char *key, shmemx_word_t *out);
 SHMEMX_API int shmemx_word_close(shmemx_word_t word);
 SHMEMX_API int shmemx_word_destroy(shmemx_word_t word);
-SHMEMX_API int shmemx_word_width(shmemx_word_t word); /* 4 or 8 */
+SHMEMX_API int shmemx_word_width(shmemx_word_t word);    /* 4 or 8 */
+SHMEMX_API int shmemx_word_unsigned(shmemx_word_t word); /* 1: made with SHMEMX_WORD_UNSIGNED; 0 */
 SHMEMX_API int shmemx_word_load(shmemx_word_t word, uint64_t *out);
 SHMEMX_API int shmemx_word_store(shmemx_word_t word, uint64_t value);
 SHMEMX_API int shmemx_word_add(shmemx_word_t word, uint64_t value, uint64_t *before);

@@ -97,8 +97,13 @@ int shmemx_queue_create(shmemx_pool_t pool, const char *name, const shmemx_queue
     int rc = config_of(attr, &config);
     if (rc == 0)
         rc = shmemi_queue_lay_out(&config, &shape);
-    struct shmemi_object_spec spec = {
-        .type = SHMEMI_OBJECT_QUEUE, .name = name, .bytes = shape.bytes, .init = init, .context = &shape};
+    struct shmemi_object_spec spec = {.type = SHMEMI_OBJECT_QUEUE,
+                                      .name = name,
+                                      .bytes = shape.bytes,
+                                      .init = init,
+                                      .context = &shape,
+                                      .note = attr->note,
+                                      .note_bytes = attr->note ? attr->note_bytes : 0};
     if (rc == 0)
         rc = shmemi_object_create((struct shmemi_pool *)(void *)pool, &spec, &object);
     return NAMED_INT(rc < 0 ? rc : make_handle(object, out));
@@ -272,6 +277,8 @@ int shmemx_queue_stats(shmemx_queue_t queue, shmemx_queue_stats_t *out)
                                   .producers = s.producers,
                                   .ended = s.ended,
                                   .bytes = s.bytes};
+    out->attr.note = queue->object->note;
+    out->attr.note_bytes = queue->object->note_bytes;
     return 0;
 }
 

@@ -828,6 +828,8 @@ static int fit(unsigned width, const char *what, uint64_t *value)
 
 static int create_word(shmemx_pool_t pool, const char *name, unsigned width, uint64_t value, shmemx_word_t *out)
 {
+    bool without_sign = width & SHMEMX_WORD_UNSIGNED;
+    width &= ~SHMEMX_WORD_UNSIGNED;
     struct word_begin begin = {.width = width, .value = value};
     if (width != 4 && width != 8)
         return shmemi_fail(-EINVAL, "width is %u: a word has 4 or 8 bytes", width);
@@ -838,7 +840,9 @@ static int create_word(shmemx_pool_t pool, const char *name, unsigned width, uin
                                             .name = name,
                                             .bytes = sizeof(struct shmemi_word),
                                             .init = begin_word,
-                                            .context = &begin};
+                                            .context = &begin,
+                                            .note = "u",
+                                            .note_bytes = without_sign};
     return create(pool, &spec, (void **)(void *)out);
 }
 
@@ -881,6 +885,13 @@ int shmemx_word_width(shmemx_word_t word)
     struct shmemi_object *object = inner(word);
     int rc = shmemi_object_enter(object, SHMEMI_OBJECT_ATOMIC);
     return NAMED(rc < 0 ? rc : (int)object->count);
+}
+
+int shmemx_word_unsigned(shmemx_word_t word)
+{
+    struct shmemi_object *object = inner(word);
+    int rc = shmemi_object_enter(object, SHMEMI_OBJECT_ATOMIC);
+    return NAMED(rc < 0 ? rc : object->note_bytes > 0);
 }
 
 int shmemx_word_load(shmemx_word_t word, uint64_t *out)

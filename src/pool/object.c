@@ -34,6 +34,9 @@ static void init_head(struct shmemi_object_head *head, const struct shmemi_objec
 {
     memset(head, 0, sizeof *head + spec->bytes);
     head->bytes = sizeof *head + spec->bytes;
+    head->note_bytes = spec->note_bytes;
+    if (spec->note_bytes)
+        memcpy((char *)head + head->bytes, spec->note, spec->note_bytes);
     if (spec->init)
         spec->init(head + 1, spec->context);
     uint64_t life = shmemi_random() << 32 | SHMEMI_OBJECT_MARK | spec->type;
@@ -66,8 +69,8 @@ static void open_handle(struct shmemi_object *object)
     atomic_store_explicit(&object->mark, SHMEMI_OBJECT_OPEN + (uint32_t)object->type, memory_order_relaxed);
 }
 
-/* bytes: of the whole object, as it was checked. */
-static int make_handle(struct shmemi_pool *pool, enum shmemi_object_type type, void *buffer, uint64_t bytes,
+/* bytes: of the object, and of the note behind it, as they were checked. */
+static int make_handle(struct shmemi_pool *pool, enum shmemi_object_type type, void *buffer, const uint64_t sizes[2],
                        struct shmemi_object **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -76,12 +79,15 @@ static int make_handle(struct shmemi_pool *pool, enum shmemi_object_type type, v
     if (!object)
         return shmemi_fail(-ENOMEM, "no private memory for a handle");
     struct shmemi_object_head *head = buffer;
+    uint64_t bytes = sizes[0], note_bytes = sizes[1];
     *object = (struct shmemi_object){.type = type,
                                      .pool = pool,
                                      .domain = &pool->domain,
                                      .shared = head + 1,
                                      .head = head,
-                                     .bytes = bytes - sizeof *head};
+                                     .bytes = bytes - sizeof *head,
+                                     .note = (char *)head + bytes,
+                                     .note_bytes = note_bytes};
     object->site = (struct shmemi_site){.domain = object->domain,
                                         .alive = &head->life,
                                         .life = atomic_load_explicit(&head->life, memory_order_relaxed)};
@@ -147,7 +153,8 @@ static void bury(struct shmemi_pool *pool, const char *name)
 int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_spec *spec, struct shmemi_object **out)
 {
     void *buffer;
-    size_t bytes = sizeof(struct shmemi_object_head) + spec->bytes;
+    const uint64_t sizes[2] = {sizeof(struct shmemi_object_head) + spec->bytes, spec->note_bytes};
+    size_t bytes = sizes[0] + sizes[1];
     struct shmemi_naming naming = {.name = spec->name,
                                    .size = bytes,
                                    .align = SHMEMI_LINE,
@@ -156,6 +163,8 @@ int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_sp
     int rc = shmemi_pool_enter(pool);
     if (rc < 0 || (rc = need_common(pool)) < 0)
         return rc;
+    if (spec->note_bytes > SHMEMI_OBJECT_NOTE)
+        return shmemi_fail(-EINVAL, "the note has %zu bytes: %d fit", spec->note_bytes, SHMEMI_OBJECT_NOTE);
     if (spec->name)
         bury(pool, spec->name);
     if (spec->name)
@@ -164,12 +173,12 @@ int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_sp
         init_head(buffer, spec);
     if (rc < 0)
         return shmemi_fail_in(rc, "cannot make a %s", shmemi_object_word(spec->type));
-    return make_handle(pool, spec->type, buffer, bytes, out);
+    return make_handle(pool, spec->type, buffer, sizes, out);
 }
 
 /* What lies there is perhaps no object, or was written by anybody. */
 static int check_head(struct shmemi_pool *pool, uint64_t offset, enum shmemi_object_type type, void **buffer,
-                      uint64_t *bytes)
+                      uint64_t sizes[2])
 {
     struct shmemi_pool_block block;
     if (shmemi_pool_look(pool, offset, &block) < 0 || block.offset != offset ||
@@ -186,9 +195,11 @@ static int check_head(struct shmemi_pool *pool, uint64_t offset, enum shmemi_obj
         return shmemi_fail(-EINVAL, "its type is '%s', and not '%s'",
                            shmemi_object_word((enum shmemi_object_type)(found & 255)), shmemi_object_word(type));
     uint64_t size = *(volatile uint64_t *)&head->bytes; /* read once: what is checked is what is used */
-    if (size < sizeof *head || size > block.bytes)
+    uint64_t note = *(volatile uint64_t *)&head->note_bytes;
+    if (size < sizeof *head || size > block.bytes || note > SHMEMI_OBJECT_NOTE || note > block.bytes - size)
         return shmemi_fail(-EPROTO, "the %s is damaged, or of another version", shmemi_object_word(type));
-    *bytes = size;
+    sizes[0] = size;
+    sizes[1] = note;
     *buffer = head;
     return 0;
 }
@@ -198,15 +209,15 @@ int shmemi_object_find(struct shmemi_pool *pool, const char *name, enum shmemi_o
 {
     struct shmemi_named named;
     void *buffer;
-    uint64_t bytes = 0;
+    uint64_t sizes[2] = {0};
     int rc = shmemi_pool_enter(pool);
     if (rc < 0 || (rc = need_common(pool)) < 0)
         return rc;
     bury(pool, name);
     rc = shmemi_pool_find_name(pool, name, &named);
     if (rc == 0)
-        rc = check_head(pool, (uint64_t)((char *)named.address - pool->payload), type, &buffer, &bytes);
-    return rc < 0 ? rc : make_handle(pool, type, buffer, bytes, out);
+        rc = check_head(pool, (uint64_t)((char *)named.address - pool->payload), type, &buffer, sizes);
+    return rc < 0 ? rc : make_handle(pool, type, buffer, sizes, out);
 }
 
 int shmemi_object_export(struct shmemi_object *object, char text[SHMEMI_KEY_TEXT])
@@ -241,7 +252,7 @@ int shmemi_object_import(const char *text, enum shmemi_object_type type, struct 
     struct shmemi_pool *pool = NULL;
     bool attached = false;
     void *buffer;
-    uint64_t bytes = 0;
+    uint64_t sizes[2] = {0};
     int rc = shmemi_key_parse(text, &key);
     if (rc < 0 || (rc = pool_of_key(text, &key, &pool, &attached)) < 0)
         return rc;
@@ -252,14 +263,55 @@ int shmemi_object_import(const char *text, enum shmemi_object_type type, struct 
     if (rc == 0)
         rc = need_common(pool);
     if (rc == 0)
-        rc = check_head(pool, record.offset - pool->payload_at, type, &buffer, &bytes);
+        rc = check_head(pool, record.offset - pool->payload_at, type, &buffer, sizes);
     if (rc == 0)
-        rc = make_handle(pool, type, buffer, bytes, out);
+        rc = make_handle(pool, type, buffer, sizes, out);
     if (rc == 0 && attached)
         pool->imported = true;
     else if (attached)
         shmemi_pool_close(pool);
     return rc;
+}
+
+/* ---- what there is ---- */
+
+static int type_at(struct shmemi_pool *pool, uint64_t offset)
+{
+    struct shmemi_pool_block block;
+    if (shmemi_pool_look(pool, offset, &block) < 0 || block.offset != offset ||
+        block.bytes < sizeof(struct shmemi_object_head))
+        return 0;
+    const struct shmemi_object_head *head = (const void *)(pool->payload + offset);
+    uint32_t life = (uint32_t)atomic_load_explicit(&head->life, memory_order_acquire); /* [object] */
+    uint32_t type = life & 255;
+    return (life & ~UINT32_C(255)) == SHMEMI_OBJECT_MARK && type < SHMEMI_OBJECT_TYPES ? (int)type : 0;
+}
+
+int shmemi_object_what(struct shmemi_pool *pool, const char *name)
+{
+    struct shmemi_named named;
+    int rc = shmemi_pool_enter(pool);
+    if (rc < 0)
+        return rc;
+    if (!pool->private_view && shmemi_pool_need_writable(pool) == 0)
+        bury(pool, name);
+    rc = shmemi_pool_find_name(pool, name, &named);
+    return rc < 0 ? rc : type_at(pool, (uint64_t)((char *)named.address - pool->payload));
+}
+
+int shmemi_object_what_key(const char *text, struct shmemi_pool **out)
+{
+    struct shmemi_key key;
+    struct shmemi_key_record record;
+    int rc = shmemi_key_parse(text, &key);
+    *out = rc < 0 ? NULL : shmemi_pool_of_share(key.share);
+    if (rc == 0 && (!*out || !(*out)->share))
+        rc = shmemi_fail(-ENOKEY, "this process is not attached to the key's pool");
+    if (rc < 0 || (rc = shmemi_pool_enter(*out)) < 0 || (rc = shmemi_share_look_up((*out)->share, &key, &record)) < 0)
+        return rc;
+    if (record.segment != SHMEMI_POOL_PAYLOAD || record.offset < (*out)->payload_at)
+        return 0;
+    return type_at(*out, record.offset - (*out)->payload_at);
 }
 
 int shmemi_object_enter(struct shmemi_object *object, enum shmemi_object_type type)

@@ -29,8 +29,9 @@ struct shmemi_object_head {
        destroyed it, or is about to, as a holder (whose bits 31 and 30 are 0, unlike the mark's); or anything, once the
        memory is used for something else. */
     _Atomic uint64_t life;
-    uint64_t bytes; /* of the whole object */
-    char pad[112];
+    uint64_t bytes;      /* of the object, this and the type's own */
+    uint64_t note_bytes; /* of the note, which lies behind those */
+    char pad[104];
 };
 #define SHMEMI_OBJECT_MARK UINT32_C(0x53484d00)
 
@@ -48,6 +49,8 @@ struct shmemi_object {
     struct shmemi_site site;
     enum shmemi_object_type type;
     size_t bytes; /* behind the head */
+    const void *note;
+    size_t note_bytes;
     struct shmemi_object_head *head;
     struct shmemi_pool *pool;
     const struct shmemi_domain *domain; /* who this process is; the pool's */
@@ -65,7 +68,10 @@ struct shmemi_object_spec {
     size_t bytes;
     void (*init)(void *shared, void *context);
     void *context;
+    const void *note; /* stays with the object, for those who find it: at most SHMEMI_OBJECT_NOTE bytes */
+    size_t note_bytes;
 };
+enum { SHMEMI_OBJECT_NOTE = 544 };
 int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_spec *spec, struct shmemi_object **out);
 
 /* By its name. -ENOENT; -EINVAL: it is another type of object, or no object. */
@@ -75,6 +81,13 @@ int shmemi_object_find(struct shmemi_pool *pool, const char *name, enum shmemi_o
 /* A key for other processes of this user. */
 int shmemi_object_export(struct shmemi_object *object, char text[SHMEMI_KEY_TEXT]);
 int shmemi_object_import(const char *text, enum shmemi_object_type type, struct shmemi_object **out);
+
+/* What has this name: the type of an object, or 0 for a buffer. -ENOENT. */
+int shmemi_object_what(struct shmemi_pool *pool, const char *name);
+
+/* What this key opens: the type of an object, or 0 for a buffer or a pool; of a pool that this process is attached to,
+   which *out is. -ENOKEY: it is not. */
+int shmemi_object_what_key(const char *text, struct shmemi_pool **out);
 
 /* Whether a handle can be used at once: it is open and of that type, and its object is there. */
 SHMEMI_INLINE bool shmemi_object_ready(const struct shmemi_object *object, enum shmemi_object_type type)
