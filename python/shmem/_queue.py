@@ -98,8 +98,14 @@ class Queue(_ext.QueueBase, _Shared):  # type: ignore[misc]
 
     def _encoder(self) -> Any:
         shape, kind, asarray = self._shape, self._dtype, np.asarray
+        plain = kind.kind not in 'mM'  # whose arrays have no buffers
 
         def encode(item: Any) -> Any:
+            try:
+                if plain and item.dtype is kind and item.shape == shape and item.flags.c_contiguous:
+                    return item
+            except AttributeError:
+                pass
             try:
                 made = asarray(item, kind, 'C')
                 if made.shape == shape:
