@@ -275,7 +275,8 @@ class AtomicBuffer:
         try:
             where = tuple(map(operator.index, where))
         except TypeError:
-            raise make(f'AtomicBuffer.{name}', 'type', f'index is {index!r}, but must be an integer or a tuple of them') from None
+            raise make(f'AtomicBuffer.{name}', 'type', f'index is {index!r}, but must be an integer or a tuple '
+                                                         'of them') from None
         if len(where) != len(self.shape):
             raise make(f'AtomicBuffer.{name}', 'range', f'index is {index!r}, but the array has shape {self.shape}')
         if strides is None:

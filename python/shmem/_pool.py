@@ -38,8 +38,8 @@ def _bytes(function: str, argument: str, size: Any) -> int:
     if isinstance(size, str):
         found = _SIZE.match(size)
         if not found:
-            raise make(function, 'value', f"{argument} is {size!r}, which is no size: write a number of bytes, perhaps with k, "
-                                          "m, g or t, such as '512M'")
+            raise make(function, 'value', f"{argument} is {size!r}, which is no size: write a number of bytes, perhaps with "
+                                          "k, m, g or t, such as '512M'")
         return -int(-float(found[1]) * _UNITS[found[2].lower()] // 1)
     try:
         return _index(size)
@@ -264,8 +264,8 @@ class Pool:
         if isinstance(owner, _ext.ImportHandle):
             block = owner.owner
             if block is None or isinstance(block, list):
-                raise make('Pool.free', 'value', 'buf is imported memory of a pool that this process was not attached to when '
-                                                 'it imported it: who allocated it frees it, or a process that opens the '
+                raise make('Pool.free', 'value', 'buf is imported memory of a pool that this process was not attached to '
+                                                 'when it imported it: who allocated it frees it, or a process that opens the '
                                                  'pool and then imports the key')
         if isinstance(block, _ext.PoolHandle):
             if block is not self._handle:
@@ -274,7 +274,8 @@ class Pool:
             if known is None:
                 _ext.pool_free_at('Pool.free', block, owner.address)
             elif known.size != owner.size and owner.size > 1:
-                raise make('Pool.free', 'value', f'buf was imported as a part of a buffer of {known.size} bytes: free that one')
+                raise make('Pool.free', 'value', f'buf was imported as a part of a buffer of {known.size} bytes: free '
+                                                 'that one')
             else:
                 _ext.pool_free('Pool.free', block, known)
         else:
@@ -459,8 +460,8 @@ class Pool:
     # the pool
 
     def grow(self, size: int | str) -> None:
-        """Makes the pool larger, to `size` bytes in all, while others use it. Arrays stay where they are. Raises: OutOfMemory,
-        OutOfRange (more than max_size)."""
+        """Makes the pool larger, to `size` bytes in all, while others use it. Arrays stay where they are. Raises:
+        OutOfMemory, OutOfRange (more than max_size)."""
         _ext.pool_grow('Pool.grow', self._handle, _bytes('Pool.grow', 'size', size))
 
     def flush(self) -> None:
@@ -525,7 +526,8 @@ def _fill(array: Any, value: Any) -> None:
     try:
         array[...] = value
     except (TypeError, ValueError) as error:
-        raise make('Pool.alloc', 'value', f'fill does not fit an array of shape {array.shape}, {array.dtype}: {error}') from None
+        raise make('Pool.alloc', 'value',
+                   f'fill does not fit an array of shape {array.shape}, {array.dtype}: {error}') from None
 
 
 def _pattern(value: Any, shape: tuple[int, ...], kind: Any) -> bytes:

@@ -536,7 +536,8 @@ assert pool.alloc(3, fill=1).sum() == 3 and 'npu' in pool.info().fallback'''
 
 
 def test_wishes():
-    for wish in ({'pages': 'transparent'}, {'pages': '2M'}, {'pages': 1 << 30}, {'numa_node': 0}, {'lock': True}, {'cache': 'write-back'}):
+    for wish in ({'pages': 'transparent'}, {'pages': '2M'}, {'pages': 1 << 30}, {'numa_node': 0}, {'lock': True},
+                 {'cache': 'write-back'}):
         try:
             with shmem.create_pool('2M', **wish) as pool:
                 assert pool.alloc(10, fill=1).sum() == 10
