@@ -152,6 +152,8 @@ static int take_seat(const struct shmemi_bar *bar, uint64_t mine)
             return (int)i;
         }
     }
+    if (c.alive == 0 && c.dead)
+        return shmemi_fail(-EOWNERDEAD, "all who took part died: nobody is left for this barrier");
     return shmemi_fail(-EUSERS, "%u threads are expected, and as many others take part already", expected(word));
 }
 

@@ -6,8 +6,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+
+enum { LINGER = 50000 /* ns */, LINGERS = 4 };
 
 static bool change(struct shmemi_mutex *mutex, uint64_t seen, uint64_t to)
 {
@@ -90,6 +94,23 @@ static int look(struct shmemi_waiting *w, struct shmemi_mutex *mutex, int64_t de
     return rc == -ETIMEDOUT ? tell_time(w->site, seen) : rc;
 }
 
+/* Woken, but somebody else was faster. Before this thread asks to be woken again, it looks a few times by itself:
+   meanwhile whoever takes turns with the mutex need not wake anybody each time, which would cost most of the time there
+   is. True: the mutex is ours. */
+static bool linger(struct shmemi_waiting *w, struct shmemi_mutex *mutex, int64_t deadline)
+{
+    const struct timespec a_little = {.tv_nsec = LINGER};
+    for (int i = 0; i < LINGERS && shmemi_now() + LINGER < deadline; i++) {
+        uint64_t seen = word_of(mutex);
+        if (seen == 0 && change(mutex, 0, w->mine | SHMEMI_HOLDER_WAITED))
+            return true;
+        if (seen & SHMEMI_HOLDER_WAITED) /* others are waiting to be woken too: no harm in one more */
+            return false;
+        nanosleep(&a_little, NULL);
+    }
+    return false;
+}
+
 static int lock_slowly(struct shmemi_waiting *w, struct shmemi_mutex *mutex, int64_t deadline)
 {
     int rc;
@@ -97,9 +118,9 @@ static int lock_slowly(struct shmemi_waiting *w, struct shmemi_mutex *mutex, int
         if (word_of(mutex) == 0 && change(mutex, 0, w->mine))
             return taken(mutex, w->mine, false);
     while (shmemi_waiting_spin(w));
-    do
-        rc = look(w, mutex, deadline);
-    while (rc == 0);
+    while ((rc = look(w, mutex, deadline)) == 0)
+        if (linger(w, mutex, deadline))
+            return taken(mutex, w->mine, false);
     return rc < 0 ? rc : taken(mutex, w->mine, rc == 2);
 }
 
