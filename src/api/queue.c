@@ -159,6 +159,8 @@ int shmemx_queue_destroy(shmemx_queue_t queue)
 
 int shmemx_queue_push(shmemx_queue_t queue, const void *item, size_t bytes, double seconds)
 {
+    if (shmemi_likely(queue && item && shmemi_queue_push_quickly(queue->queue, item, bytes)))
+        return 0;
     int rc = enter(queue);
     if (shmemi_likely(rc == 0))
         rc = shmemi_likely(item || !bytes) ? shmemi_queue_push(queue->queue, item, bytes, seconds) : null("item");
