@@ -227,6 +227,20 @@ int shmemi_pool_find_name(struct shmemi_pool *pool, const char *name, struct shm
     return rc;
 }
 
+void shmemi_names_visit(struct shmemi_pool *pool, const char *name, uint64_t bytes,
+                        void (*call)(void *buffer, void *context), void *context)
+{
+    struct shmemi_pool_block block;
+    shmemi_central_take(pool);
+    int64_t index = look_up(pool, name, NULL);
+    if (index >= 0 && state_of(pool, (uint64_t)index) == SHMEMI_NAME_LIVE) {
+        uint64_t offset = pool->names[index].offset;
+        if (shmemi_pool_look(pool, offset, &block) == 0 && block.offset == offset && block.bytes >= bytes)
+            call(pool->payload + offset, context);
+    }
+    shmemi_central_give(pool);
+}
+
 int shmemi_pool_unname(struct shmemi_pool *pool, const char *name)
 {
     int rc = shmemi_pool_enter(pool);

@@ -7,8 +7,9 @@
 #ifndef SHMEMI_POOL_OBJECT_H
 #define SHMEMI_POOL_OBJECT_H
 
+#include "base/compiler.h"
 #include "pool.h"
-#include "sync/domain.h"
+#include "sync/waiting.h"
 
 enum shmemi_object_type {
     SHMEMI_OBJECT_MUTEX = 1,
@@ -24,22 +25,33 @@ enum shmemi_object_type {
 
 /* First in every object. 128 bytes, so that what follows has a line of its own. */
 struct shmemi_object_head {
-    _Atomic uint32_t type; /* enum shmemi_object_type with SHMEMI_OBJECT_MARK; 0 once it is destroyed */
-    uint32_t version;
+    /* A number of its own in the upper half, SHMEMI_OBJECT_MARK and enum shmemi_object_type in the lower; or who
+       destroyed it, or is about to, as a holder (whose bits 31 and 30 are 0, unlike the mark's); or anything, once the
+       memory is used for something else. */
+    _Atomic uint64_t life;
     uint64_t bytes; /* of the whole object */
     char pad[112];
 };
 #define SHMEMI_OBJECT_MARK UINT32_C(0x53484d00)
 
+enum {
+    SHMEMI_OBJECT_OPEN = 0x4a424f00, /* + type: a handle that can be used at once */
+    SHMEMI_OBJECT_FORKED = 1,        /* one that a child of fork has from its parent */
+    SHMEMI_OBJECT_CLOSED = 2,
+};
+
+/* A handle. What each operation needs first. */
 struct shmemi_object {
-    uint32_t mark; /* whether the handle is one */
+    _Atomic uint32_t mark; /* SHMEMI_OBJECT_ */
+    uint32_t count;        /* of seats, units ...; 0 where the type has none */
+    void *shared;          /* behind the head */
+    struct shmemi_site site;
     enum shmemi_object_type type;
+    size_t bytes; /* behind the head */
+    struct shmemi_object_head *head;
     struct shmemi_pool *pool;
     const struct shmemi_domain *domain; /* who this process is; the pool's */
-    void *shared;                       /* behind the head */
-    struct shmemi_object_head *head;
-    size_t bytes;  /* behind the head */
-    bool attached; /* importing it attached to the pool: closing it detaches */
+    struct shmemi_object *next;         /* of the pool's, or of those that were closed */
 };
 
 /* "mutex" ... */
@@ -64,9 +76,22 @@ int shmemi_object_find(struct shmemi_pool *pool, const char *name, enum shmemi_o
 int shmemi_object_export(struct shmemi_object *object, char text[SHMEMI_KEY_TEXT]);
 int shmemi_object_import(const char *text, enum shmemi_object_type type, struct shmemi_object **out);
 
+/* Whether a handle can be used at once: it is open and of that type, and its object is there. */
+SHMEMI_INLINE bool shmemi_object_ready(const struct shmemi_object *object, enum shmemi_object_type type)
+{
+    /* relaxed: closing a handle that others use is a mistake, and told on a best effort */
+    return shmemi_likely(object && atomic_load_explicit(&object->mark, memory_order_relaxed) ==
+                                       SHMEMI_OBJECT_OPEN + (uint32_t)type) &&
+           /* [object] acquire: pairs with the release in init_head(). */
+           shmemi_likely(atomic_load_explicit(object->site.alive, memory_order_acquire) == object->site.life);
+}
+
 /* Before each operation on a handle of that type: -EBADF for none or a closed one, -ENOENT for an object that was
    destroyed; in a forked child this attaches to the pool. */
 int shmemi_object_enter(struct shmemi_object *object, enum shmemi_object_type type);
+
+/* The wait table of the object's pool, which is made when it is first asked for. NULL: there is none, and no room. */
+const struct shmemi_waits *shmemi_object_waits(struct shmemi_object *object);
 
 /* The handle goes; the object stays. */
 int shmemi_object_close(struct shmemi_object *object);

@@ -13,7 +13,7 @@
 #include "map/service.h"
 #include "map/share.h"
 #include "pool.h"
-#include "sync/domain.h"
+#include "sync/waiting.h"
 
 enum { SHMEMI_MAGAZINE = 64, SHMEMI_POOL_PAYLOAD = 1 /* the number of the main segment in keys */ };
 
@@ -86,8 +86,11 @@ struct shmemi_pool {
     pthread_mutex_t central;
     pthread_mutex_t naming; /* one name of this process is made at a time; taken before central */
     struct shmemi_lock_holders holders;
-    struct shmemi_domain domain; /* the same, for objects */
-    _Atomic unsigned objects;    /* handles of this process */
+    struct shmemi_domain domain;   /* the same, for objects */
+    _Atomic unsigned objects;      /* handles of this process */
+    bool imported;                 /* the import of an object attached to it: closing the last one detaches */
+    struct shmemi_object *handles; /* the same; under the lock of all pools */
+    struct shmemi_waits waits;     /* rows NULL: not made */
 
     /* Segments of their own. */
     pthread_mutex_t owns_lock;
@@ -176,6 +179,12 @@ int shmemi_pool_look(const struct shmemi_pool *pool, uint64_t offset, struct shm
 /* ---- pool.c ---- */
 /* Before each operation: -EBADF for a handle that is closed; after a fork the child attaches here. */
 int shmemi_pool_enter(struct shmemi_pool *pool);
+/* The lock of all pools of this process, which fork holds too; and whether one of them is mapped there. */
+void shmemi_pool_lock_all(void);
+void shmemi_pool_unlock_all(void);
+bool shmemi_pool_any_maps(const void *address);
+/* object.c: in a forked child, whose handles have to attach first. */
+void shmemi_object_forked(struct shmemi_pool *pool);
 struct shmemi_pool *shmemi_pool_new(void);
 void shmemi_pool_delete(struct shmemi_pool *pool);
 void shmemi_pool_register(struct shmemi_pool *pool);
@@ -213,6 +222,9 @@ int shmemi_pool_reserve_control(struct shmemi_pool *pool, uint64_t offset, uint6
 void shmemi_names_sweep(struct shmemi_pool *pool, unsigned slot);
 void shmemi_names_drop(struct shmemi_pool *pool, uint64_t offset); /* the buffer at this offset is being freed */
 void shmemi_names_count(const struct shmemi_pool *pool, uint64_t *live);
+/* Calls the function, with the lock held, with the buffer of that name, if there is one of at least that many bytes. */
+void shmemi_names_visit(struct shmemi_pool *pool, const char *name, uint64_t bytes,
+                        void (*call)(void *buffer, void *context), void *context);
 bool shmemi_names_used(const struct shmemi_pool *pool, uint64_t index);
 
 /* ---- file.c, checkpoint.c ---- */

@@ -49,12 +49,12 @@ static void give_record(struct shmemi_queue_producer *p)
 /* A record that is free, or of somebody who died. */
 static struct shmemi_queue_record *take_record(struct shmemi_queue *q)
 {
-    uint64_t mine = shmemi_holder(q->domain);
+    uint64_t mine = shmemi_site_holder(q->site);
     uint32_t most = q->shape.config.producers;
     for (uint32_t i = 0; i < most; i++) {
         struct shmemi_queue_record *r = &q->records[i];
         uint64_t seen = atomic_load_explicit(&r->holder, memory_order_relaxed); /* the exchange decides */
-        if (seen && !shmemi_holder_dead(q->domain, seen))
+        if (seen && !shmemi_holder_dead(q->site->domain, seen))
             continue;
         /* [records] release: pairs with the acquire of the consumer, which looks at that many. */
         uint32_t used = atomic_load_explicit(&q->shared->records, memory_order_relaxed);
@@ -264,9 +264,7 @@ static void fill_in(struct shmemi_queue *q, const struct shmemi_queue_place *pla
     q->words = begin + q->shape.words_at;
     q->items = begin + q->shape.items_at;
     q->mask = q->shape.slots - 1;
-    q->domain = place->domain;
-    q->exists = place->exists;
-    q->exists_value = place->value;
+    q->site = place->site;
     q->gather_room = gather_room(&q->shape);
 }
 
@@ -354,7 +352,7 @@ void shmemi_queue_stats(struct shmemi_queue *q, struct shmemi_queue_stats *out)
     for (uint32_t i = 0; i < q->shape.config.producers; i++) {
         uint64_t holder = atomic_load_explicit(&q->records[i].holder, memory_order_relaxed);
         out->pushed += atomic_load_explicit(&q->records[i].pushed, memory_order_relaxed);
-        out->producers += holder && !shmemi_holder_dead(q->domain, holder);
+        out->producers += holder && !shmemi_holder_dead(q->site->domain, holder);
     }
     out->popped = atomic_load_explicit(&q->shared->popped, memory_order_relaxed);
     out->skipped = atomic_load_explicit(&q->shared->skipped, memory_order_relaxed);

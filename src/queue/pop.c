@@ -27,7 +27,7 @@ static int in_use(const struct shmemi_queue *q)
     /* relaxed: for the text */
     uint64_t holder = atomic_load_explicit(&q->shared->consumer.word, memory_order_relaxed);
     return shmemi_fail(-EBUSY, "the queue is made for one consumer, and slot %d is popping already",
-                       shmemi_holder_slot(q->domain, holder));
+                       shmemi_holder_slot(q->site->domain, holder));
 }
 
 /* Others pop one after the other; but somebody may be peeking, for long. */
@@ -37,7 +37,7 @@ static int try_place(struct shmemi_queue *q)
     for (int i = 0; i < TRIES && rc == -EBUSY; i++) {
         if (i > 0)
             sched_yield();
-        rc = shmemi_mutex_try(q->domain, &q->shared->consumer);
+        rc = shmemi_mutex_try(q->site, &q->shared->consumer);
     }
     return rc == -EBUSY ? shmemi_fail(-EAGAIN, "another consumer has the queue") : rc;
 }
@@ -47,18 +47,18 @@ static int take_place(struct shmemi_queue *q, struct shmemi_queue_wait *wait)
     struct shmemi_mutex *place = &q->shared->consumer;
     int rc;
     if (!q->shape.config.many) {
-        if ((rc = shmemi_mutex_try(q->domain, place)) == -EBUSY)
+        if ((rc = shmemi_mutex_try(q->site, place)) == -EBUSY)
             return in_use(q);
     } else if (wait->seconds == 0) {
         rc = try_place(q);
     } else {
         if (!wait->deadline)
             wait->deadline = shmemi_deadline(wait->seconds);
-        rc = shmemi_mutex_lock(q->domain, place, wait->deadline);
+        rc = shmemi_mutex_lock(q->site, place, wait->deadline);
     }
     if (rc == -EOWNERDEAD)
-        return shmemi_mutex_consistent(q->domain, place); /* the head makes sense at every instant */
-    if (rc == -ENOTRECOVERABLE) {                         /* only a stray write can have said so */
+        return shmemi_mutex_consistent(q->site, place); /* the head makes sense at every instant */
+    if (rc == -ENOTRECOVERABLE) {                       /* only a stray write can have said so */
         atomic_store_explicit(&place->state, SHMEMI_MUTEX_SOUND, memory_order_relaxed); /* looked at with the word */
         return shmemi_queue_damaged();
     }
@@ -68,7 +68,7 @@ static int take_place(struct shmemi_queue *q, struct shmemi_queue_wait *wait)
 static void leave_place(struct shmemi_queue *q)
 {
     struct shmemi_mutex *place = &q->shared->consumer;
-    if (shmemi_likely(shmemi_mutex_unlock(q->domain, place) == 0))
+    if (shmemi_likely(shmemi_mutex_unlock(q->site, place) == 0))
         return;
     shmemi_held_remove(place);                                    /* a stray write took it from us */
     atomic_store_explicit(&place->word, 0, memory_order_release); /* [mutex] as in mutex.c */
@@ -127,7 +127,7 @@ static bool find_holder(struct shmemi_queue *q, struct cursor *c)
         if (shmemi_queue_distance(shmemi_queue_position(intent), c->at) >= shmemi_queue_slots(intent))
             continue;
         c->holder = atomic_load_explicit(&q->records[i].holder, memory_order_acquire); /* [holder] handle.c */
-        if (c->holder && !shmemi_holder_dead(q->domain, c->holder))
+        if (c->holder && !shmemi_holder_dead(q->site->domain, c->holder))
             return true;
     }
     return false;
@@ -417,7 +417,7 @@ int shmemi_queue_unpeek(struct shmemi_queue *q, bool take)
 {
     /* relaxed: if it is ours, nobody changes that */
     uint64_t holder = atomic_load_explicit(&q->shared->consumer.word, memory_order_relaxed);
-    if ((holder & ~SHMEMI_HOLDER_WAITED) != shmemi_holder(q->domain) || !q->peeked)
+    if (!shmemi_holder_is(holder, shmemi_site_holder(q->site)) || !q->peeked)
         return shmemi_fail(-EINVAL, "this thread is not peeking");
     struct cursor c = {.at = q->peeked_at, .left = q->peeked_left};
     q->peeked = false;

@@ -15,9 +15,9 @@ void shmemi_queue_init(void *shared, const struct shmemi_queue_shape *shape);
 struct shmemi_queue_place {
     void *shared;
     size_t bytes;
-    const struct shmemi_domain *domain; /* who this process is; it may change in a forked child, before the first use */
-    const _Atomic uint32_t *exists;     /* the queue is there while this word has this value */
-    uint32_t value;
+    /* Who this process is, and whether the queue is there; may change in a forked child, before the first use. Lives as
+       long as the handle. */
+    const struct shmemi_site *site;
 };
 
 /* A handle of the queue there. */

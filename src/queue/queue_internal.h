@@ -35,9 +35,7 @@ struct shmemi_queue {
     struct shmemi_queue_record *records;
     char *words, *items;
     uint64_t mask;
-    const struct shmemi_domain *domain;
-    const _Atomic uint32_t *exists;
-    uint32_t exists_value;
+    const struct shmemi_site *site;
     struct shmemi_queue_producer *producers; /* under the lock of handle.c */
     struct shmemi_queue *next;               /* of the process's; likewise */
     uint32_t gather_room;                    /* bytes of a producer's `items` */
@@ -65,7 +63,7 @@ static inline uint64_t shmemi_queue_tail_of(uint64_t word)
 static inline bool shmemi_queue_exists(const struct shmemi_queue *q)
 {
     /* relaxed: whoever destroys it has made sure that nobody is in a call */
-    return atomic_load_explicit(q->exists, memory_order_relaxed) == q->exists_value;
+    return atomic_load_explicit(q->site->alive, memory_order_relaxed) == q->site->life;
 }
 
 /* ---- handle.c ---- */

@@ -3,31 +3,30 @@
 #include "domain.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/futex.h"
 #include "base/interrupt.h"
 
-enum { THREADS = (1 << 20) - 1, NAP = 100000000 /* ns: should a wake get lost with whoever was woken */ };
+enum { THREADS = (1 << 19) - 1, NAP = 100000000 /* ns: should a wake get lost with whoever was woken */ };
 
 /* ---- names ---- */
 
-uint32_t shmemi_thread_number(void)
+_Thread_local uint32_t shmemi_thread __attribute__((tls_model("initial-exec")));
+
+uint32_t shmemi_thread_count(void)
 {
     static _Atomic uint32_t threads;
-    static _Thread_local uint32_t number __attribute__((tls_model("initial-exec")));
-    if (__builtin_expect(number == 0, 0)) /* relaxed: only different numbers are needed */
-        number = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % THREADS + 1;
-    return number;
-}
-
-uint64_t shmemi_holder(const struct shmemi_domain *domain)
-{
-    return (uint64_t)domain->generation << 32 | (uint64_t)(domain->me + 1) << 20 | shmemi_thread_number();
+    if (shmemi_thread == 0) /* relaxed: only different numbers are needed */
+        shmemi_thread = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % THREADS + 1;
+    return shmemi_thread;
 }
 
 int shmemi_holder_slot(const struct shmemi_domain *domain, uint64_t word)
@@ -65,13 +64,35 @@ bool shmemi_holder_dead(const struct shmemi_domain *domain, uint64_t word)
     return !is_life(alive) || generation(domain, slot) != (uint32_t)(word >> 32);
 }
 
+const char *shmemi_holder_text(const struct shmemi_domain *domain, uint64_t word, char out[SHMEMI_HOLDER_TEXT])
+{
+    int slot = shmemi_holder_slot(domain, word);
+    if (slot < 0) {
+        snprintf(out, SHMEMI_HOLDER_TEXT, "nobody that can be (%#llx)", (unsigned long long)word);
+        return out;
+    }
+    const char *alive = (const char *)alive_word(domain, slot);
+    int32_t pid;
+    memcpy(&pid, alive + SHMEMI_DOMAIN_PID, sizeof pid);
+    snprintf(out, SHMEMI_HOLDER_TEXT, "slot %d (pid %d), thread %u", slot, (int)pid, (unsigned)(word & THREADS));
+    return out;
+}
+
 /* ---- sleeping ---- */
 
-int shmemi_holder_sleep(const struct shmemi_domain *domain, _Atomic uint64_t *word, uint64_t seen, int64_t deadline)
+static _Thread_local bool deaf __attribute__((tls_model("initial-exec")));
+
+void shmemi_sleep_deaf(bool on)
 {
-    struct shmemi_futex words[2] = {{.word = shmemi_lower_half(word), .value = (uint32_t)seen}};
+    deaf = on;
+}
+
+int shmemi_domain_sleep(const struct shmemi_domain *domain, _Atomic uint32_t *word, uint32_t seen, uint64_t holder,
+                        int64_t deadline)
+{
+    struct shmemi_futex words[2] = {{.word = word, .value = seen}};
     unsigned count = 1;
-    int slot = seen ? shmemi_holder_slot(domain, seen) : -1, rc = shmemi_interrupted();
+    int slot = holder ? shmemi_holder_slot(domain, holder) : -1, rc = deaf ? 0 : shmemi_interrupted();
     if (rc < 0)
         return rc;
     if (slot >= 0) {
@@ -88,6 +109,11 @@ int shmemi_holder_sleep(const struct shmemi_domain *domain, _Atomic uint64_t *wo
     return 0;
 }
 
+int shmemi_holder_sleep(const struct shmemi_domain *domain, _Atomic uint64_t *word, uint64_t seen, int64_t deadline)
+{
+    return shmemi_domain_sleep(domain, shmemi_lower_half(word), (uint32_t)seen, seen, deadline);
+}
+
 void shmemi_holder_wake(_Atomic uint64_t *word, int count)
 {
     shmemi_futex_wake(shmemi_lower_half(word), count);
@@ -95,38 +121,52 @@ void shmemi_holder_wake(_Atomic uint64_t *word, int count)
 
 /* ---- what a thread holds ---- */
 
-struct held {
-    void *object;
-    shmemi_lose lose;
-};
-
-struct list {
-    struct held *entries;
-    unsigned count, room;
-};
-
-static _Thread_local struct list mine __attribute__((tls_model("initial-exec")));
+_Thread_local struct shmemi_held_list shmemi_held __attribute__((tls_model("initial-exec")));
 
 /* A key of the process, because the C library tells the end of a thread that way. */
 static pthread_key_t at_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int key_rc;
+static _Atomic(const struct shmemi_held_guard *) guards[SHMEMI_HELD_GUARDS_MOST];
+static _Atomic unsigned guard_count;
+
+void shmemi_held_add_guard(const struct shmemi_held_guard *guard)
+{
+    unsigned at = atomic_fetch_add_explicit(&guard_count, 1, memory_order_relaxed); /* the store below orders it */
+    if (at < SHMEMI_HELD_GUARDS_MOST)
+        atomic_store_explicit(&guards[at], guard, memory_order_release); /* pairs with the acquire in lose_one() */
+}
+
+static void lose_one(const struct shmemi_held *held)
+{
+    bool guarded = false, lost = false;
+    for (int i = 0; i < SHMEMI_HELD_GUARDS_MOST && !lost; i++) {
+        const struct shmemi_held_guard *guard = atomic_load_explicit(&guards[i], memory_order_acquire);
+        if (!guard)
+            continue;
+        guarded = true;
+        lost = guard->begin(held->object);
+        if (lost)
+            held->lose(held->object, held->holder);
+        guard->end();
+    }
+    if (!guarded)
+        held->lose(held->object, held->holder);
+}
 
 static void lose_all(void *unused)
 {
     (void)unused;
-    while (mine.count) {
-        struct held last = mine.entries[--mine.count];
-        last.lose(last.object);
-    }
-    free(mine.entries);
-    mine = (struct list){0};
+    while (shmemi_held.count)
+        lose_one(&shmemi_held.entries[--shmemi_held.count]);
+    free(shmemi_held.entries);
+    shmemi_held = (struct shmemi_held_list){0};
 }
 
 /* In a child of fork, what the parent's thread holds is the parent's. */
 static void forget(void)
 {
-    mine.count = 0;
+    shmemi_held.count = 0;
 }
 
 static void make_key(void)
@@ -135,44 +175,79 @@ static void make_key(void)
     pthread_atfork(NULL, NULL, forget);
 }
 
-static int make_room(void)
+int shmemi_held_grow(void)
 {
-    unsigned room = mine.room ? 2 * mine.room : 16;
+    unsigned room = shmemi_held.room ? 2 * shmemi_held.room : 16;
     pthread_once(&once, make_key);
-    if (key_rc || pthread_setspecific(at_end, &mine))
+    if (key_rc || pthread_setspecific(at_end, &shmemi_held))
         return shmemi_fail(-ENOMEM, "no key of thread-local data is left");
-    struct held *entries = realloc(mine.entries, room * sizeof *entries);
+    struct shmemi_held *entries = realloc(shmemi_held.entries, room * sizeof *entries);
     if (!entries)
         return shmemi_fail(-ENOMEM, "no memory to note what a thread holds");
-    mine.entries = entries;
-    mine.room = room;
+    shmemi_held.entries = entries;
+    shmemi_held.room = room;
     return 0;
 }
 
-int shmemi_held_add(void *object, shmemi_lose lose)
+int shmemi_held_add(void *object, uint64_t holder, shmemi_lose lose)
 {
-    if (__builtin_expect(mine.count == mine.room, 0)) {
-        int rc = make_room();
-        if (rc < 0)
-            return rc;
-    }
-    mine.entries[mine.count++] = (struct held){.object = object, .lose = lose};
-    return 0;
+    int rc = shmemi_held_reserve();
+    if (rc == 0)
+        shmemi_held_note(object, holder, lose);
+    return rc;
 }
 
-void shmemi_held_remove(void *object)
+static void drop(unsigned i)
 {
-    for (unsigned i = mine.count; i > 0; i--)
-        if (mine.entries[i - 1].object == object) {
-            for (; i < mine.count; i++)
-                mine.entries[i - 1] = mine.entries[i];
-            mine.count--;
+    for (shmemi_held.count--; i < shmemi_held.count; i++)
+        shmemi_held.entries[i] = shmemi_held.entries[i + 1];
+}
+
+void shmemi_held_remove_slowly(void *object)
+{
+    for (unsigned i = shmemi_held.count; i > 0; i--)
+        if (shmemi_held.entries[i - 1].object == object) {
+            drop(i - 1);
             return;
         }
 }
 
-void shmemi_held_each(void (*call)(void *object, void *context), void *context)
+static bool within(const void *object, const void *from, const void *to)
 {
-    for (unsigned i = 0; i < mine.count; i++)
-        call(mine.entries[i].object, context);
+    return (uintptr_t)object >= (uintptr_t)from && (uintptr_t)object < (uintptr_t)to;
+}
+
+void *shmemi_held_find(const void *from, const void *to)
+{
+    for (unsigned i = shmemi_held.count; i > 0; i--)
+        if (within(shmemi_held.entries[i - 1].object, from, to))
+            return shmemi_held.entries[i - 1].object;
+    return NULL;
+}
+
+unsigned shmemi_held_count(const void *from, const void *to)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < shmemi_held.count; i++)
+        count += within(shmemi_held.entries[i].object, from, to);
+    return count;
+}
+
+void shmemi_held_forget(const void *from, const void *to)
+{
+    for (unsigned i = shmemi_held.count; i > 0; i--)
+        if (within(shmemi_held.entries[i - 1].object, from, to))
+            drop(i - 1);
+}
+
+void shmemi_holder_lose(void *object, uint64_t holder)
+{
+    _Atomic uint64_t *word = object;
+    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed); /* the exchange decides */
+    /* [lost] release: pairs with the acquire of whoever takes the word from here: what the thread did comes before. */
+    while (shmemi_holder_is(seen, holder) &&
+           !atomic_compare_exchange_weak_explicit(word, &seen, seen | SHMEMI_HOLDER_LOST, memory_order_release,
+                                                  memory_order_relaxed))
+        continue;
+    shmemi_holder_wake(word, INT_MAX);
 }
