@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -11,8 +12,9 @@
 #include "queue/queue.h"
 
 struct shmemx_queue {
-    struct shmemi_object *object;
+    struct shmemi_object *object; /* NULL: it was closed */
     struct shmemi_queue *queue;
+    struct shmemx_queue *next; /* of those that were closed */
 };
 
 /* Puts the function's name before the text of a failure. Nothing to do now is no failure to explain. */
@@ -28,10 +30,40 @@ static int null(const char *what)
     return shmemi_fail(-EINVAL, "%s is NULL", what);
 }
 
+/* Those that were closed are used again, so that using one that is closed shows, mostly, instead of crashing. */
+static struct {
+    pthread_mutex_t lock;
+    struct shmemx_queue *first;
+} unused = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct shmemx_queue *new_handle(void)
+{
+    pthread_mutex_lock(&unused.lock);
+    struct shmemx_queue *handle = unused.first;
+    if (handle)
+        unused.first = handle->next;
+    pthread_mutex_unlock(&unused.lock);
+    return handle ? handle : malloc(sizeof *handle);
+}
+
+static void put_away(struct shmemx_queue *handle)
+{
+    if (!handle)
+        return;
+    pthread_mutex_lock(&unused.lock);
+    *handle = (struct shmemx_queue){.next = unused.first};
+    unused.first = handle;
+    pthread_mutex_unlock(&unused.lock);
+}
+
 /* Before each operation. */
 static inline int enter(shmemx_queue_t queue)
 {
-    return shmemi_likely(queue) ? shmemi_object_enter(queue->object, SHMEMI_OBJECT_QUEUE) : null("the queue");
+    if (shmemi_likely(queue && shmemi_object_ready(queue->object, SHMEMI_OBJECT_QUEUE)))
+        return 0;
+    if (!queue || !queue->object)
+        return queue ? shmemi_fail(-EBADF, "the queue's handle was closed") : null("the queue");
+    return shmemi_object_enter(queue->object, SHMEMI_OBJECT_QUEUE);
 }
 
 /* ---- making, finding, handing over ---- */
@@ -73,12 +105,12 @@ static void init(void *shared, void *context)
 /* The handle of an object; without success the object's is closed. */
 static int make_handle(struct shmemi_object *object, shmemx_queue_t *out)
 {
-    struct shmemx_queue *handle = malloc(sizeof *handle);
+    struct shmemx_queue *handle = new_handle();
     struct shmemi_queue_place place = {.shared = object->shared, .bytes = object->bytes, .site = &object->site};
     int rc =
         handle ? shmemi_queue_open(&place, &handle->queue) : shmemi_fail(-ENOMEM, "no private memory for a handle");
     if (rc < 0) {
-        free(handle);
+        put_away(handle);
         shmemi_object_close(object);
         return rc;
     }
@@ -141,7 +173,7 @@ int shmemx_queue_close(shmemx_queue_t queue)
     if (entered < 0 && entered != -ENOENT)
         return NAMED_INT(entered);
     int rc = shmemi_queue_close(queue->queue, entered < 0), closed = shmemi_object_close(queue->object);
-    free(queue);
+    put_away(queue);
     return NAMED_INT(rc < 0 ? rc : closed);
 }
 
@@ -152,7 +184,7 @@ int shmemx_queue_destroy(shmemx_queue_t queue)
         return NAMED_INT(rc);
     shmemi_queue_close(queue->queue, true);
     rc = shmemi_object_destroy(queue->object);
-    free(queue);
+    put_away(queue);
     return NAMED_INT(rc);
 }
 
@@ -160,6 +192,8 @@ int shmemx_queue_destroy(shmemx_queue_t queue)
 
 int shmemx_queue_push(shmemx_queue_t queue, const void *item, size_t bytes, double seconds)
 {
+    if (shmemi_likely(queue && queue->queue && item && shmemi_queue_push_quickly(queue->queue, item, bytes)))
+        return 0;
     int rc = enter(queue);
     if (shmemi_likely(rc == 0))
         rc = shmemi_likely(item || !bytes) ? shmemi_queue_push(queue->queue, item, bytes, seconds) : null("item");

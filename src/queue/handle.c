@@ -20,8 +20,7 @@ static struct {
     int rc;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
-/* This thread's producers, the one used last in front. */
-static _Thread_local struct shmemi_queue_producer *own __attribute__((tls_model("initial-exec")));
+_Thread_local struct shmemi_queue_producer *shmemi_queue_own __attribute__((tls_model("initial-exec")));
 
 /* ---- producers ---- */
 
@@ -50,12 +49,12 @@ static void give_record(struct shmemi_queue_producer *p)
 /* A record that is free, or of somebody who died. */
 static struct shmemi_queue_record *take_record(struct shmemi_queue *q)
 {
-    uint64_t mine = shmemi_holder(q->domain);
+    uint64_t mine = shmemi_site_holder(q->site);
     uint32_t most = q->shape.config.producers;
     for (uint32_t i = 0; i < most; i++) {
         struct shmemi_queue_record *r = &q->records[i];
         uint64_t seen = atomic_load_explicit(&r->holder, memory_order_relaxed); /* the exchange decides */
-        if (seen && !shmemi_holder_dead(q->domain, seen))
+        if (seen && !shmemi_holder_dead(q->site->domain, seen))
             continue;
         /* [records] release: pairs with the acquire of the consumer, which looks at that many. */
         uint32_t used = atomic_load_explicit(&q->shared->records, memory_order_relaxed);
@@ -85,7 +84,8 @@ static struct shmemi_queue_producer *make_producer(struct shmemi_queue *q, int *
     struct shmemi_queue_producer *p = NULL;
     size_t room = q->shape.config.batch > 1 ? q->gather_room : 0;
     *rc = -ENOMEM;
-    if (posix_memalign((void **)&p, SHMEMI_LINE, sizeof *p + room) || pthread_setspecific(all.at_thread_end, &own)) {
+    if (posix_memalign((void **)&p, SHMEMI_LINE, sizeof *p + room) ||
+        pthread_setspecific(all.at_thread_end, &shmemi_queue_own)) {
         free(p);
         shmemi_fail(-ENOMEM, "no private memory for a producer of %zu bytes", room);
         return NULL;
@@ -98,8 +98,8 @@ static struct shmemi_queue_producer *make_producer(struct shmemi_queue *q, int *
     }
     p->head = shmemi_queue_position(atomic_load_explicit(&q->shared->head, memory_order_acquire)); /* [head] push.c */
     atomic_store_explicit(&p->queue, q, memory_order_relaxed); /* read by this thread, and with the lock */
-    p->next_own = own;
-    own = p;
+    p->next_own = shmemi_queue_own;
+    shmemi_queue_own = p;
     pthread_mutex_lock(&all.lock);
     p->next = q->producers;
     q->producers = p;
@@ -110,7 +110,7 @@ static struct shmemi_queue_producer *make_producer(struct shmemi_queue *q, int *
 /* Not the first of the list: it is put there; those of closed handles go. */
 static SHMEMI_COLD struct shmemi_queue_producer *find_producer(struct shmemi_queue *q, int *rc)
 {
-    for (struct shmemi_queue_producer **at = &own, *p; (p = *at);) {
+    for (struct shmemi_queue_producer **at = &shmemi_queue_own, *p; (p = *at);) {
         struct shmemi_queue *of = queue_of(p);
         if (of && of != q) {
             at = &p->next_own;
@@ -121,8 +121,8 @@ static SHMEMI_COLD struct shmemi_queue_producer *find_producer(struct shmemi_que
             free(p);
             continue;
         }
-        p->next_own = own;
-        own = p;
+        p->next_own = shmemi_queue_own;
+        shmemi_queue_own = p;
         return p;
     }
     return make_producer(q, rc);
@@ -130,11 +130,9 @@ static SHMEMI_COLD struct shmemi_queue_producer *find_producer(struct shmemi_que
 
 struct shmemi_queue_producer *shmemi_queue_producer_of(struct shmemi_queue *q, int *rc)
 {
-    struct shmemi_queue_producer *p = own;
+    struct shmemi_queue_producer *p = shmemi_queue_last_used(q);
     *rc = 0;
-    if (shmemi_likely(p && atomic_load_explicit(&p->queue, memory_order_relaxed) == q)) /* see queue_of() */
-        return p;
-    return find_producer(q, rc);
+    return shmemi_likely(p) ? p : find_producer(q, rc);
 }
 
 int shmemi_queue_each(struct shmemi_queue *only,
@@ -181,8 +179,8 @@ static uint64_t end_producer(struct shmemi_queue *q, struct shmemi_queue_produce
 static void end_thread(void *unused)
 {
     (void)unused;
-    for (struct shmemi_queue_producer *p; (p = own);) {
-        own = p->next_own;
+    for (struct shmemi_queue_producer *p; (p = shmemi_queue_own);) {
+        shmemi_queue_own = p->next_own;
         pthread_mutex_lock(&all.lock);
         struct shmemi_queue *q = queue_of(p);
         if (q) {
@@ -219,7 +217,7 @@ static void after_fork(void)
 /* What the parent's threads have gathered is the parent's. The child has one thread. */
 static void after_fork_in_child(void)
 {
-    for (struct shmemi_queue_producer *p = own, *next; p; p = next) {
+    for (struct shmemi_queue_producer *p = shmemi_queue_own, *next; p; p = next) {
         next = p->next_own;
         if (!queue_of(p))
             free(p); /* of a handle that was closed; the others follow */
@@ -232,7 +230,7 @@ static void after_fork_in_child(void)
         q->producers = NULL;
         q->peeked = false;
     }
-    own = NULL;
+    shmemi_queue_own = NULL;
     shmemi_queue_clock_forget();
     pthread_mutex_unlock(&all.lock);
     shmemi_fences_begin();
@@ -267,7 +265,6 @@ static void fill_in(struct shmemi_queue *q, const struct shmemi_queue_place *pla
     q->items = begin + q->shape.items_at;
     q->mask = q->shape.slots - 1;
     q->site = place->site;
-    q->domain = place->site->domain;
     q->gather_room = gather_room(&q->shape);
 }
 
@@ -355,7 +352,7 @@ void shmemi_queue_stats(struct shmemi_queue *q, struct shmemi_queue_stats *out)
     for (uint32_t i = 0; i < q->shape.config.producers; i++) {
         uint64_t holder = atomic_load_explicit(&q->records[i].holder, memory_order_relaxed);
         out->pushed += atomic_load_explicit(&q->records[i].pushed, memory_order_relaxed);
-        out->producers += holder && !shmemi_holder_dead(q->domain, holder);
+        out->producers += holder && !shmemi_holder_dead(q->site->domain, holder);
     }
     out->popped = atomic_load_explicit(&q->shared->popped, memory_order_relaxed);
     out->skipped = atomic_load_explicit(&q->shared->skipped, memory_order_relaxed);

@@ -27,7 +27,7 @@ static int in_use(const struct shmemi_queue *q)
     /* relaxed: for the text */
     uint64_t holder = atomic_load_explicit(&q->shared->consumer.word, memory_order_relaxed);
     return shmemi_fail(-EBUSY, "the queue is made for one consumer, and slot %d is popping already",
-                       shmemi_holder_slot(q->domain, holder));
+                       shmemi_holder_slot(q->site->domain, holder));
 }
 
 /* Others pop one after the other; but somebody may be peeking, for long. */
@@ -58,7 +58,7 @@ static int take_place(struct shmemi_queue *q, struct shmemi_queue_wait *wait)
     }
     if (rc == -EOWNERDEAD)
         return shmemi_mutex_consistent(q->site, place); /* the head makes sense at every instant */
-    if (rc == -ENOTRECOVERABLE) {                         /* only a stray write can have said so */
+    if (rc == -ENOTRECOVERABLE) {                       /* only a stray write can have said so */
         atomic_store_explicit(&place->state, SHMEMI_MUTEX_SOUND, memory_order_relaxed); /* looked at with the word */
         return shmemi_queue_damaged();
     }
@@ -127,7 +127,7 @@ static bool find_holder(struct shmemi_queue *q, struct cursor *c)
         if (shmemi_queue_distance(shmemi_queue_position(intent), c->at) >= shmemi_queue_slots(intent))
             continue;
         c->holder = atomic_load_explicit(&q->records[i].holder, memory_order_acquire); /* [holder] handle.c */
-        if (c->holder && !shmemi_holder_dead(q->domain, c->holder))
+        if (c->holder && !shmemi_holder_dead(q->site->domain, c->holder))
             return true;
     }
     return false;
@@ -415,7 +415,9 @@ int shmemi_queue_peek(struct shmemi_queue *q, const void **item, size_t *bytes, 
 
 int shmemi_queue_unpeek(struct shmemi_queue *q, bool take)
 {
-    if (!shmemi_mutex_mine(q->site, &q->shared->consumer) || !q->peeked)
+    /* relaxed: if it is ours, nobody changes that */
+    uint64_t holder = atomic_load_explicit(&q->shared->consumer.word, memory_order_relaxed);
+    if (!shmemi_holder_is(holder, shmemi_site_holder(q->site)) || !q->peeked)
         return shmemi_fail(-EINVAL, "this thread is not peeking");
     struct cursor c = {.at = q->peeked_at, .left = q->peeked_left};
     q->peeked = false;

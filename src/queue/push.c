@@ -55,31 +55,27 @@ static int64_t reserve(struct shmemi_queue *q, struct shmemi_queue_producer *p, 
 {
     _Atomic uint64_t *tail = &q->shared->tail;
     uint64_t seen = atomic_load_explicit(tail, memory_order_relaxed); /* the exchange decides */
-    for (;;) {
-        uint64_t at = shmemi_queue_tail_of(seen), room;
-        if (shmemi_unlikely(seen & ~SHMEMI_QUEUE_POSITIONS))
-            break;
-        room = room_behind(q, p, at, want);
+    int64_t rc = 0;
+    while (shmemi_likely(!(seen & ~SHMEMI_QUEUE_POSITIONS))) {
+        uint64_t room = room_behind(q, p, seen, want), count = want < room ? want : room;
         if (shmemi_unlikely(room > q->shape.capacity || room < least)) {
             uint64_t now = atomic_load_explicit(tail, memory_order_relaxed); /* the exchange decides */
+            rc = room > q->shape.capacity ? -EIO : 0;
             if (now == seen)
-                break;
+                break; /* the head was read while the tail was that */
             seen = now;
             continue;
         }
-        uint64_t count = want < room ? want : room;
-        set_intent(p, shmemi_queue_word(at, count));
+        set_intent(p, shmemi_queue_word(seen, count));
         /* [tail] release: whoever sees it moved sees the intent; sequentially consistent for [for_items]. */
-        if (shmemi_likely(atomic_compare_exchange_strong_explicit(tail, &seen, (at + count) & SHMEMI_QUEUE_POSITIONS,
+        if (shmemi_likely(atomic_compare_exchange_strong_explicit(tail, &seen, (seen + count) & SHMEMI_QUEUE_POSITIONS,
                                                                   memory_order_seq_cst, memory_order_relaxed))) {
-            *position = at;
+            *position = seen;
             return (int64_t)count;
         }
     }
     set_intent(p, 0);
-    if (seen & SHMEMI_QUEUE_ENDED)
-        return -EPIPE;
-    return seen & ~SHMEMI_QUEUE_POSITIONS || room_behind(q, p, seen, 1) > q->shape.capacity ? -EIO : 0;
+    return seen & SHMEMI_QUEUE_ENDED ? -EPIPE : seen & ~SHMEMI_QUEUE_POSITIONS ? -EIO : rc;
 }
 
 /* The run becomes visible; flag: SHMEMI_QUEUE_NO_ITEMS or 0. */
@@ -461,6 +457,46 @@ static int push_message(struct shmemi_queue *q, struct shmemi_queue_producer *p,
     if (count_of(p) == 1)
         begin_batch(q, p);
     return count_of(p) == q->shape.config.batch ? batch_full(q, p, seconds) : 0;
+}
+
+/* Copies one item; most have 8 bytes. */
+SHMEMI_INLINE void copy_one(char *to, const void *from, size_t bytes)
+{
+    if (shmemi_likely(bytes == 8))
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, bytes);
+}
+
+/* Without the bias: nothing is gathered, so nobody else needs it. */
+static bool push_alone(struct shmemi_queue *q, struct shmemi_queue_producer *p, const void *item, size_t bytes)
+{
+    uint64_t position;
+    if (p->reserved || reserve(q, p, 1, 1, &position) != 1)
+        return false;
+    copy_one(shmemi_queue_item_at(q, position), item, bytes);
+    commit(q, p, position, 1, 0);
+    count_pushed(p, 1);
+    return true;
+}
+
+bool shmemi_queue_push_quickly(struct shmemi_queue *q, const void *item, size_t bytes)
+{
+    struct shmemi_queue_producer *p = shmemi_queue_last_used(q);
+    if (shmemi_unlikely(!p || bytes != q->shape.config.item_bytes || bytes == 0 || !shmemi_queue_exists(q)))
+        return false;
+    if (q->shape.config.batch == 1)
+        return push_alone(q, p, item, bytes);
+    shmemi_bias_enter(&p->bias);
+    uint32_t count = count_of(p);
+    /* The first and the last of a batch have more to do; and a batch that was begun means that nothing is reserved. */
+    bool usual = count > 0 && count + 1 < q->shape.config.batch;
+    if (shmemi_likely(usual)) {
+        copy_one(p->items + bytes * count, item, bytes);
+        set_count(p, count + 1);
+    }
+    shmemi_bias_leave(&p->bias);
+    return usual;
 }
 
 int shmemi_queue_push(struct shmemi_queue *q, const void *item, size_t bytes, double seconds)

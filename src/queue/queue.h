@@ -15,7 +15,9 @@ void shmemi_queue_init(void *shared, const struct shmemi_queue_shape *shape);
 struct shmemi_queue_place {
     void *shared;
     size_t bytes;
-    const struct shmemi_site *site; /* as long as the handle; it may change in a forked child, before the first use */
+    /* Who this process is, and whether the queue is there; may change in a forked child, before the first use. Lives as
+       long as the handle. */
+    const struct shmemi_site *site;
 };
 
 /* A handle of the queue there. */
@@ -23,6 +25,10 @@ int shmemi_queue_open(const struct shmemi_queue_place *place, struct shmemi_queu
 
 /* Moves in what was gathered (drop: does not), and frees the handle. */
 int shmemi_queue_close(struct shmemi_queue *queue, bool drop);
+
+/* The usual case of a push that needs no waiting, by a thread that has pushed before; with nothing entered before.
+   False: it is not that, and nothing was done. */
+bool shmemi_queue_push_quickly(struct shmemi_queue *queue, const void *item, size_t bytes);
 
 int shmemi_queue_push(struct shmemi_queue *queue, const void *item, size_t bytes, double seconds);
 long shmemi_queue_push_many(struct shmemi_queue *queue, const void *items, const size_t *sizes, size_t count,

@@ -36,7 +36,6 @@ struct shmemi_queue {
     char *words, *items;
     uint64_t mask;
     const struct shmemi_site *site;
-    const struct shmemi_domain *domain; /* the site's */
     struct shmemi_queue_producer *producers; /* under the lock of handle.c */
     struct shmemi_queue *next;               /* of the process's; likewise */
     uint32_t gather_room;                    /* bytes of a producer's `items` */
@@ -68,6 +67,17 @@ static inline bool shmemi_queue_exists(const struct shmemi_queue *q)
 }
 
 /* ---- handle.c ---- */
+
+/* This thread's producers, the one used last in front. */
+extern _Thread_local struct shmemi_queue_producer *shmemi_queue_own __attribute__((tls_model("initial-exec")));
+
+/* This thread's producer of the handle, when it is the one used last. */
+static inline struct shmemi_queue_producer *shmemi_queue_last_used(const struct shmemi_queue *q)
+{
+    struct shmemi_queue_producer *p = shmemi_queue_own;
+    /* relaxed: another handle's, and NULL, are told apart from this one's all the same */
+    return shmemi_likely(p && atomic_load_explicit(&p->queue, memory_order_relaxed) == q) ? p : NULL;
+}
 
 /* This thread's producer of the handle, made where need be. NULL: see the text and *rc. */
 struct shmemi_queue_producer *shmemi_queue_producer_of(struct shmemi_queue *q, int *rc);

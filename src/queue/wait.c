@@ -108,7 +108,7 @@ int shmemi_queue_wait_commit(struct shmemi_queue *q, struct shmemi_queue_wait *w
     atomic_store_explicit(word, 1, memory_order_seq_cst);
     if (shmemi_queue_position(atomic_load_explicit(shmemi_queue_word_at(q, position), memory_order_relaxed)) ==
             position || /* relaxed: looked at again */
-        shmemi_holder_dead(q->domain, holder))
+        shmemi_holder_dead(q->site->domain, holder))
         return 0;
     wait->nap = wait->nap ? 2 * wait->nap : NAP_COMMIT_FIRST;
     sleep_on(word, wait, now + (wait->nap < NAP_COMMIT_MOST ? wait->nap : NAP_COMMIT_MOST));
