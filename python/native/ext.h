@@ -43,6 +43,7 @@ PyObject *ext_fail(const char *fn, const char *kind, const char *format, ...) __
 #define EXT_BUFFER "buffer"
 #define EXT_FULL "full"
 #define EXT_EMPTY "empty"
+#define EXT_CLOSED "closed"
 
 /* NULL for a negative rc (with the exception set), else None. */
 PyObject *ext_answer(const char *fn, int rc);

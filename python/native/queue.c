@@ -20,6 +20,7 @@ struct queue {
     size_t item_bytes, most; /* of an item; of a message, at most */
     enum kind kind;
     char code; /* NUMBER: as in the module struct, native sizes */
+    bool ended; /* by this object: others learn it when a batch is moved in */
     PyObject *encode, *decode;
 };
 
@@ -147,6 +148,9 @@ static PyObject *number_to(const struct queue *q, const union number *number)
 
 static PyObject *fail(const char *fn, int rc, const char *kind)
 {
+    if (rc == -EPIPE && !PyErr_Occurred())
+        return ext_fail(fn, EXT_CLOSED, "the queue was closed%s",
+                        strcmp(kind, EXT_EMPTY) == 0 ? ", and is empty" : ": nothing can be put");
     if ((rc == -EAGAIN || rc == -ETIMEDOUT) && !PyErr_Occurred())
         return ext_fail(fn, kind, "the queue %s %s%s", rc == -EAGAIN ? "is" : "was", kind,
                         rc == -EAGAIN ? "" : " until the timeout");
@@ -164,6 +168,8 @@ static PyObject *put_answer(const char *fn, int rc)
 
 static int push(struct queue *q, shmemx_queue_t handle, const void *item, size_t bytes, double seconds)
 {
+    if (q->ended)
+        return -EPIPE;
     q->sync.used = ext_state.forks;
     int rc = shmemx_queue_push(handle, item, bytes, 0);
     if (rc == -EAGAIN && seconds != 0)
@@ -228,6 +234,8 @@ static long push_many(struct queue *q, shmemx_queue_t handle, const void *items,
                       double seconds)
 {
     long rc;
+    if (q->ended)
+        return -EPIPE;
     q->sync.used = ext_state.forks;
     EXT_SYNC_CALL(rc, &q->sync, shmemx_queue_push_many(handle, items, sizes, count, seconds));
     return rc;
@@ -236,7 +244,7 @@ static long push_many(struct queue *q, shmemx_queue_t handle, const void *items,
 static PyObject *answer_count(const char *fn, long rc)
 {
     if (rc < 0 && rc != -EAGAIN && rc != -ETIMEDOUT)
-        return ext_fail_rc(fn, (int)rc);
+        return fail(fn, (int)rc, EXT_FULL);
     return PyErr_Occurred() ? NULL : PyLong_FromLong(rc < 0 ? 0 : rc);
 }
 
@@ -526,6 +534,7 @@ static PyObject *queue_end(PyObject *self, PyObject *timeout)
     if (!handle || !ext_wait_seconds("Queue.close", NULL, timeout, &seconds))
         return NULL;
     EXT_SYNC_CALL(rc, &q->sync, shmemx_queue_end(handle, seconds));
+    q->ended = q->ended || rc == 0;
     return put_answer("Queue.close", rc);
 }
 

@@ -183,6 +183,14 @@ static PyMethodDef sync_base_methods[] = {
     {0},
 };
 
+static PyObject *sync_gone(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(!((const struct ext_sync *)self)->handle);
+}
+
+static PyGetSetDef sync_getset[] = {{"_gone", sync_gone, NULL, NULL, NULL}, {0}};
+
 static PyMemberDef sync_members[] = {
     {"name", T_OBJECT, offsetof(struct ext_sync, name), READONLY,
      "Its name, where it was made or found by one; or None."},
@@ -200,6 +208,7 @@ PyTypeObject ext_sync_type = {
     .tp_weaklistoffset = offsetof(struct ext_sync, weak),
     .tp_methods = sync_base_methods,
     .tp_members = sync_members,
+    .tp_getset = sync_getset,
 };
 
 /* --- waiting ------------------------------------------------------------------------------------------ */

@@ -238,7 +238,8 @@ class Queue(_ext.QueueBase, _Shared):  # type: ignore[misc]
     def close(self, timeout: float | None = None) -> None:
         """No more items, from anybody: ``put()`` raises QueueClosed. What is in the queue can be got; then ``get()`` raises
         it too, and iteration ends. What this process has gathered is moved in first, and what others have gathered is
-        lost: where several produce, let whoever knows that all are done close it."""
+        lost: where several produce, let whoever knows that all are done close it. (Others, with a batch, learn of it when
+        their batch is moved in.)"""
         self._end(timeout)
 
     def stats(self) -> QueueStats:

@@ -65,9 +65,11 @@ class _Shared:
         from .errors import Error
         name = f' {self.name!r}' if self.name is not None else ''
         try:
-            return f'<shmem.{type(self).__name__}{name}{self._state()}>'
+            if not self._gone:  # type: ignore[attr-defined]
+                return f'<shmem.{type(self).__name__}{name}{self._state()}>'
         except Error:
-            return f'<shmem.{type(self).__name__}{name}, destroyed>'
+            pass
+        return f'<shmem.{type(self).__name__}{name}, destroyed>'
 
 
 @_kind(1)
@@ -412,6 +414,6 @@ def import_object(key: str, function: str = 'import_') -> Any:
         opened = _ext.pool_open('open_pool', key)  # the object keeps it
         found = _ext.key_what(function, key)
     if found is None or found[0] == 0:
-        raise make(function, 'value', 'this key opens no object')
+        raise make(function, 'value', 'this key opens a whole pool, and neither a buffer nor an object: open the pool with it')
     what, handle = found
     return _open(function, what, handle, _ext.sync_import, key)

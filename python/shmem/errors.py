@@ -254,7 +254,7 @@ _BY_KIND: dict[str, tuple[type[Error], int]] = {
     'unsupported': (NotSupported, _errno.ENOTSUP),
     'full': (QueueFull, _errno.EAGAIN),
     'empty': (QueueEmpty, _errno.EAGAIN),
-    'broken': (BarrierBroken, _errno.EOWNERDEAD),
+    'closed': (QueueClosed, _errno.EPIPE),
 }
 
 

@@ -3,21 +3,15 @@
 
 import copy
 import gc
-import multiprocessing
 import os
 import pickle
 import signal
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
 import shmem
-from jobs import PYTHON, environment, program, raises, run, start
-
-FORK = multiprocessing.get_context('fork')
-SPAWN = multiprocessing.get_context('spawn')
+from jobs import PYTHON, program, raises, run, start
 
 
 @pytest.fixture
@@ -457,21 +451,20 @@ def test_atomics(pool):
             pool.create_atomic(bad)
 
 
-def test_atomics_between_processes(pool):
+def test_atomics_between_processes(pool, tmp_path):
     a = pool.create_atomic('uint64')
-    processes = [SPAWN.Process(target=add_many, args=(a, 5000)) for _ in range(2)]
-    for one in processes:
-        one.start()
-    add_many(a, 5000)
-    for one in processes:
-        one.join()
-        assert one.exitcode == 0
-    assert a.load() == 15000
-
-
-def add_many(a, n):
-    for _ in range(n):
+    text = program(tmp_path, '''
+        import sys, shmem
+        a = shmem.import_(sys.argv[1])
+        for _ in range(5000):
+            a.add(1)
+    ''')
+    others = [start([PYTHON, text, a.export()]) for _ in range(2)]
+    for _ in range(5000):
         a.add(1)
+    for other in others:
+        other.finish().ok()
+    assert a.load() == 15000
 
 
 # --- names, keys, pickles, forks --------------------------------------------------------------------------------------------------
@@ -529,23 +522,33 @@ def test_another_process_imports_them_all(pool, tmp_path):
     assert pool.stats().members == 1 and pool.stats().died == 0
 
 
-def test_spawn_and_fork(pool):
-    for context in (SPAWN, FORK):
-        things = all_objects(pool, False)
-        process = context.Process(target=use_all, args=things)
-        process.start()
-        m, r, s, c, b, e, a, q = things
-        assert b.wait(30) in (0, 1) and e.wait(20)
-        process.join()
-        assert process.exitcode == 0 and a.load() == 5 and q.get() == 7 and not m.locked() and s.value() == 1
+@pytest.mark.parametrize('method', ['fork', 'spawn', 'forkserver'])
+def test_multiprocessing(tmp_path, method):
+    """As arguments of a process."""
+    text = program(tmp_path, '''
+        import multiprocessing, sys, shmem
 
+        def use_all(m, r, s, c, b, e, a, q):
+            b.wait(30)
+            with m, r.write(), s, c:
+                a.store(5)
+                q.put(7)
+                e.set()
 
-def use_all(m, r, s, c, b, e, a, q):
-    b.wait(30)
-    with m, r.write(), s, c:
-        a.store(5)
-        q.put(7)
-        e.set()
+        if __name__ == '__main__':
+            pool = shmem.create_pool('4M')
+            things = [pool.create_mutex(), pool.create_rwlock(), pool.create_semaphore(1), pool.create_condition(),
+                      pool.create_barrier(2), pool.create_event(), pool.create_atomic(), pool.create_queue('i8', 4)]
+            process = multiprocessing.get_context(sys.argv[1]).Process(target=use_all, args=things)
+            process.start()
+            m, r, s, c, b, e, a, q = things
+            assert b.wait(30) in (0, 1) and e.wait(20)
+            process.join()
+            assert process.exitcode == 0 and a.load() == 5 and q.get() == 7 and not m.locked() and s.value() == 1
+            print('done')
+    ''')
+    result = run([PYTHON, text, method]).ok()
+    assert result.out == 'done\n' and result.err == '', result.text
 
 
 def test_a_forked_child_is_another_holder(pool):
