@@ -22,6 +22,7 @@ struct queue {
     char code; /* NUMBER: as in the module struct, native sizes */
     bool ended; /* by this object: others learn it when a batch is moved in */
     PyObject *encode, *decode;
+    Py_buffer cell; /* NUMBER: of decode, an array of one item, in which C's number becomes NumPy's */
 };
 
 enum { STACK = 2048 };
@@ -71,10 +72,6 @@ static bool take_wait(const char *fn, PyObject *const *args, Py_ssize_t n, PyObj
 
 union number {
     char bytes[8];
-    int8_t i8;
-    int16_t i16;
-    uint8_t u8;
-    uint16_t u16;
     union ext_value value;
 };
 
@@ -118,30 +115,11 @@ static bool number_from(const char *fn, char code, PyObject *item, union number 
     return ext_value_from(fn, "item", item, type_of(code), &out->value);
 }
 
+/* Much faster than calling the scalar's type. Nobody else runs in between, for the GIL is held. */
 static PyObject *number_to(const struct queue *q, const union number *number)
 {
-    PyObject *plain;
-    switch (q->code) {
-    case 'b':
-        plain = PyLong_FromLong(number->i8);
-        break;
-    case 'B':
-        plain = PyLong_FromLong(number->u8);
-        break;
-    case 'h':
-        plain = PyLong_FromLong(number->i16);
-        break;
-    case 'H':
-        plain = PyLong_FromLong(number->u16);
-        break;
-    default:
-        plain = ext_value_to(type_of(q->code), &number->value);
-    }
-    if (!plain)
-        return NULL;
-    PyObject *scalar = PyObject_CallOneArg(q->decode, plain);
-    Py_DECREF(plain);
-    return scalar;
+    memcpy(q->cell.buf, number->bytes, q->item_bytes);
+    return PySequence_GetItem(q->decode, 0);
 }
 
 /* --- failures ----------------------------------------------------------------------------------------- */
@@ -593,6 +571,8 @@ static PyObject *queue_set_items(PyObject *self, PyObject *args)
     q->most = s.attr.max_message;
     if ((q->item_bytes == 0) != (kind >= (int)BYTES) || (kind == (int)NUMBER && q->item_bytes > sizeof(union number)))
         return ext_fail("Queue", EXT_VALUE, "its note does not fit its items of %zu bytes", q->item_bytes);
+    if (kind == (int)NUMBER && PyObject_GetBuffer(decode, &q->cell, PyBUF_CONTIG) < 0)
+        return NULL;
     q->kind = (enum kind)kind;
     q->code = (char)code;
     Py_XSETREF(q->encode, Py_NewRef(encode));
@@ -604,6 +584,8 @@ static void queue_dealloc(PyObject *self)
 {
     struct queue *q = (struct queue *)self;
     Py_CLEAR(q->encode);
+    if (q->cell.obj)
+        PyBuffer_Release(&q->cell);
     Py_CLEAR(q->decode);
     ext_sync_type.tp_dealloc(self);
 }

@@ -89,7 +89,7 @@ class Queue(_ext.QueueBase, _Shared):  # type: ignore[misc]
             self._shape, self._dtype = shape, kind
             code = _CODES.get(kind.name) if not shape and kind.isnative else None
             if code is not None:
-                self._set_items(_NUMBER, code, None, kind.type)
+                self._set_items(_NUMBER, code, None, np.zeros(1, kind))
             else:
                 self._set_items(_ITEM, '-', self._encoder(), self._decoder())
         if batch > 1:
