@@ -30,6 +30,15 @@ const char *shmemi_object_word(enum shmemi_object_type type)
     return type < SHMEMI_OBJECT_TYPES && words[type] ? words[type] : "unknown object";
 }
 
+/* The note of an object's name: what a buffer of the program holds may look like an object, or like one that is being
+   destroyed. */
+static const char name_note[] = "\0shmem object";
+
+static bool is_object(const struct shmemi_named *named)
+{
+    return named->note_bytes == sizeof name_note && memcmp(named->note, name_note, sizeof name_note) == 0;
+}
+
 static void init_head(struct shmemi_object_head *head, const struct shmemi_object_spec *spec)
 {
     memset(head, 0, sizeof *head + spec->bytes);
@@ -143,9 +152,11 @@ static void claim_dead(void *buffer, void *context)
 static void bury(struct shmemi_pool *pool, const char *name)
 {
     struct dead_object dead = {.pool = pool};
+    const struct shmemi_naming naming = {
+        .name = name, .size = sizeof(struct shmemi_object_head), .note = name_note, .note_bytes = sizeof name_note};
     if (!name || !*name || strlen(name) >= SHMEMI_POOL_NAME)
         return;
-    shmemi_names_visit(pool, name, sizeof(struct shmemi_object_head), claim_dead, &dead);
+    shmemi_names_visit(pool, &naming, claim_dead, &dead);
     if (dead.buffer)
         shmemi_pool_free(pool, dead.buffer);
 }
@@ -158,6 +169,8 @@ int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_sp
     struct shmemi_naming naming = {.name = spec->name,
                                    .size = bytes,
                                    .align = SHMEMI_LINE,
+                                   .note = name_note,
+                                   .note_bytes = sizeof name_note,
                                    .init = init_named,
                                    .context = (void *)(uintptr_t)spec};
     int rc = shmemi_pool_enter(pool);
@@ -215,6 +228,8 @@ int shmemi_object_find(struct shmemi_pool *pool, const char *name, enum shmemi_o
         return rc;
     bury(pool, name);
     rc = shmemi_pool_find_name(pool, name, &named);
+    if (rc == 0 && !is_object(&named))
+        rc = shmemi_fail(-EINVAL, "it is a buffer, and no %s", shmemi_object_word(type));
     if (rc == 0)
         rc = check_head(pool, (uint64_t)((char *)named.address - pool->payload), type, &buffer, sizes);
     return rc < 0 ? rc : make_handle(pool, type, buffer, sizes, out);
@@ -296,7 +311,7 @@ int shmemi_object_what(struct shmemi_pool *pool, const char *name)
     if (!pool->private_view && shmemi_pool_need_writable(pool) == 0)
         bury(pool, name);
     rc = shmemi_pool_find_name(pool, name, &named);
-    return rc < 0 ? rc : type_at(pool, (uint64_t)((char *)named.address - pool->payload));
+    return rc == 0 && is_object(&named) ? type_at(pool, (uint64_t)((char *)named.address - pool->payload)) : rc;
 }
 
 int shmemi_object_what_key(const char *text, struct shmemi_pool **out)
@@ -309,7 +324,8 @@ int shmemi_object_what_key(const char *text, struct shmemi_pool **out)
         rc = shmemi_fail(-ENOKEY, "this process is not attached to the key's pool");
     if (rc < 0 || (rc = shmemi_pool_enter(*out)) < 0 || (rc = shmemi_share_look_up((*out)->share, &key, &record)) < 0)
         return rc;
-    if (record.segment != SHMEMI_POOL_PAYLOAD || record.offset < (*out)->payload_at)
+    if (!(record.flags & SHMEMI_KEY_POOL) || record.segment != SHMEMI_POOL_PAYLOAD ||
+        record.offset < (*out)->payload_at)
         return 0;
     return type_at(*out, record.offset - (*out)->payload_at);
 }

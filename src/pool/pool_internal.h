@@ -223,8 +223,9 @@ int shmemi_pool_reserve_control(struct shmemi_pool *pool, uint64_t offset, uint6
 void shmemi_names_sweep(struct shmemi_pool *pool, unsigned slot);
 void shmemi_names_drop(struct shmemi_pool *pool, uint64_t offset); /* the buffer at this offset is being freed */
 void shmemi_names_count(const struct shmemi_pool *pool, uint64_t *live);
-/* Calls the function, with the lock held, with the buffer of that name, if there is one of at least that many bytes. */
-void shmemi_names_visit(struct shmemi_pool *pool, const char *name, uint64_t bytes,
+/* Calls the function, with the lock held, with the buffer of that name, if there is one of at least that size and with
+   the same note. */
+void shmemi_names_visit(struct shmemi_pool *pool, const struct shmemi_naming *naming,
                         void (*call)(void *buffer, void *context), void *context);
 bool shmemi_names_used(const struct shmemi_pool *pool, uint64_t index);
 

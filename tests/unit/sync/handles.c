@@ -244,6 +244,39 @@ static void words(void **state)
 }
 
 /* A child that has nothing of it but the key. */
+/* A buffer of the program is none of ours, whatever is in it. */
+static void buffers(void **state)
+{
+    shmemx_mutex_t mutex;
+    shmemx_named_t named;
+    shmemx_pool_t of;
+    char key[SHMEMX_KEY_TEXT];
+    void *buffer;
+    (void)state;
+    for (uint64_t first = 0; first < 64; first++) { /* as the word of a holder that died, too */
+        ok(shmemx_pool_alloc_named(pool, "b", 256, 0, NULL, 0, NULL, NULL, &buffer));
+        *(uint64_t *)buffer = first * UINT64_C(0x100000) + 5;
+        refuses(EINVAL, "buffer", shmemx_mutex_find(pool, "b", &mutex));
+        refuses(EEXIST, "'b'", shmemx_mutex_create(pool, "b", &mutex));
+        assert_int_equal(shmemx_pool_what(pool, "b"), SHMEMX_IS_BUFFER);
+        ok(shmemx_pool_find(pool, "b", &named));
+        assert_int_equal(*(uint64_t *)buffer, first * UINT64_C(0x100000) + 5);
+        ok(shmemx_pool_free(pool, buffer));
+    }
+    ok(shmemx_mutex_create(pool, "m", &mutex));
+    assert_int_equal(shmemx_pool_what(pool, "m"), SHMEMX_IS_MUTEX);
+    refuses(ENOENT, "'n'", shmemx_pool_what(pool, "n"));
+    ok(shmemx_mutex_export(mutex, key));
+    assert_int_equal(shmemx_key_what(key, &of), SHMEMX_IS_MUTEX);
+    assert_ptr_equal(of, pool);
+    ok(shmemx_pool_alloc(pool, 100, 0, 0, &buffer));
+    ok(shmemx_export(buffer, 100, NULL, key));
+    assert_int_equal(shmemx_key_what(key, NULL), SHMEMX_IS_BUFFER);
+    refuses(EINVAL, "key", shmemx_key_what("no key", NULL));
+    ok(shmemx_pool_free(pool, buffer));
+    ok(shmemx_mutex_destroy(mutex));
+}
+
 static void keys(void **state)
 {
     shmemx_mutex_t mutex, again;
@@ -319,8 +352,9 @@ static void files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        pool_test(mutexes),  pool_test(types_differ), pool_test(rwlocks), pool_test(semaphores), pool_test(conditions),
-        pool_test(barriers), pool_test(events),       pool_test(words),   pool_test(keys),       pool_test(files)};
+    const struct CMUnitTest tests[] = {pool_test(mutexes),    pool_test(types_differ), pool_test(rwlocks),
+                                       pool_test(semaphores), pool_test(conditions),   pool_test(barriers),
+                                       pool_test(events),     pool_test(words),        pool_test(buffers),
+                                       pool_test(keys),       pool_test(files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
