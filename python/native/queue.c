@@ -19,7 +19,7 @@ struct queue {
     struct ext_sync sync;
     size_t item_bytes, most; /* of an item; of a message, at most */
     enum kind kind;
-    char code; /* NUMBER: as in the module struct, native sizes */
+    char code;  /* NUMBER: as in the module struct, native sizes */
     bool ended; /* by this object: others learn it when a batch is moved in */
     PyObject *encode, *decode;
     Py_buffer cell; /* NUMBER: of decode, an array of one item, in which C's number becomes NumPy's */
@@ -590,16 +590,22 @@ static void queue_dealloc(PyObject *self)
     ext_sync_type.tp_dealloc(self);
 }
 
-#define CALL(name, function, flags)                                                                                    \
+#define DOCUMENTED(name, function, flags, doc)                                                                         \
     {                                                                                                                  \
-        name, (PyCFunction)(void (*)(void))(function), flags, NULL                                                     \
+        name, (PyCFunction)(void (*)(void))(function), flags, doc                                                      \
     }
+#define CALL(name, function, flags) DOCUMENTED(name, function, flags, NULL)
 static PyMethodDef queue_methods[] = {
-    CALL("put", queue_put, METH_FASTCALL | METH_KEYWORDS),
-    CALL("get", queue_get, METH_FASTCALL | METH_KEYWORDS),
-    CALL("put_nowait", queue_put_nowait, METH_O),
-    CALL("get_nowait", queue_get_nowait, METH_NOARGS),
-    CALL("qsize", queue_qsize, METH_NOARGS),
+    DOCUMENTED("put", queue_put, METH_FASTCALL | METH_KEYWORDS,
+               "put(item, block=True, timeout=None)\n--\n\nPuts a copy of the item, and waits for room. Raises "
+               "QueueFull, QueueClosed, WrongType, InvalidArgument."),
+    DOCUMENTED("get", queue_get, METH_FASTCALL | METH_KEYWORDS,
+               "get(block=True, timeout=None)\n--\n\nTakes the oldest item, and waits for one. Raises QueueEmpty, "
+               "QueueClosed (and nothing is left)."),
+    DOCUMENTED("put_nowait", queue_put_nowait, METH_O, "put_nowait(item, /)\n--\n\nAs put(), without waiting."),
+    DOCUMENTED("get_nowait", queue_get_nowait, METH_NOARGS, "get_nowait()\n--\n\nAs get(), without waiting."),
+    DOCUMENTED("qsize", queue_qsize, METH_NOARGS,
+               "qsize()\n--\n\nHow many items are in it, about; those that are only gathered are not."),
     CALL("_put_many", queue_put_many, METH_FASTCALL),
     CALL("_get_many", queue_get_many, METH_FASTCALL),
     CALL("_reserve", queue_reserve, METH_FASTCALL),

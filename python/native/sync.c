@@ -338,11 +338,12 @@ static PyObject *got(const char *fn, int rc)
         return PyBool_FromLong(rc);                                                                                    \
     }
 
-#define CALL(name, function, flags)                                                                                    \
+#define DOCUMENTED(name, function, flags, doc)                                                                         \
     {                                                                                                                  \
-        name, (PyCFunction)(void (*)(void))(function), flags, NULL                                                     \
+        name, (PyCFunction)(void (*)(void))(function), flags, doc                                                      \
     }
-#define WAITS(name, function) CALL(name, function, METH_FASTCALL | METH_KEYWORDS)
+#define CALL(name, function, flags) DOCUMENTED(name, function, flags, NULL)
+#define WAITS(name, function, doc) DOCUMENTED(name, function, METH_FASTCALL | METH_KEYWORDS, doc)
 #define TYPE(type, text, methods_)                                                                                     \
     static PyTypeObject type = {                                                                                       \
         PyVarObject_HEAD_INIT(NULL, 0).tp_name = "shmem._ext." text,                                                   \
@@ -363,10 +364,14 @@ PLAIN_METHOD(mutex_consistent, "Mutex.consistent", shmemx_mutex_consistent(handl
 BOOL_METHOD(mutex_locked, "Mutex.locked", shmemx_mutex_locked(handle))
 
 static PyMethodDef mutex_methods[] = {
-    WAITS("acquire", mutex_acquire),
-    CALL("release", mutex_release, METH_NOARGS),
-    CALL("consistent", mutex_consistent, METH_NOARGS),
-    CALL("locked", mutex_locked, METH_NOARGS),
+    WAITS("acquire", mutex_acquire,
+          "acquire(timeout=None, blocking=True)\n--\n\nTakes it: True; False when time is up. OwnerDied: it was taken, "
+          "and its last holder died."),
+    DOCUMENTED("release", mutex_release, METH_NOARGS,
+               "release()\n--\n\nGives it back. Raises NotOwner when this thread does not have it."),
+    DOCUMENTED("consistent", mutex_consistent, METH_NOARGS,
+               "consistent()\n--\n\nAfter OwnerDied and the repair: what it guards is as it should be."),
+    DOCUMENTED("locked", mutex_locked, METH_NOARGS, "locked()\n--\n\nWhether a living thread has it."),
     CALL("__enter__", mutex_enter, METH_NOARGS),
     CALL("__exit__", mutex_exit, METH_FASTCALL),
     {0},
@@ -395,9 +400,18 @@ static PyObject *rwlock_look(PyObject *self, PyObject *none)
 }
 
 static PyMethodDef rwlock_methods[] = {
-    WAITS("acquire_read", rwlock_acquire_read),   WAITS("acquire_write", rwlock_acquire_write),
-    CALL("release", rwlock_release, METH_NOARGS), CALL("consistent", rwlock_consistent, METH_NOARGS),
-    CALL("_look", rwlock_look, METH_NOARGS),      {0},
+    WAITS("acquire_read", rwlock_acquire_read,
+          "acquire_read(timeout=None, blocking=True)\n--\n\nThis thread reads: True; False when time is up. OwnerDied: "
+          "a writer died, and it was not taken."),
+    WAITS("acquire_write", rwlock_acquire_write,
+          "acquire_write(timeout=None, blocking=True)\n--\n\nThis thread writes: True; False when time is up. "
+          "OwnerDied: it was taken, and a writer died."),
+    DOCUMENTED("release", rwlock_release, METH_NOARGS,
+               "release()\n--\n\nGives back what this thread has, for reading or writing. Raises NotOwner."),
+    DOCUMENTED("consistent", rwlock_consistent, METH_NOARGS,
+               "consistent()\n--\n\nAfter OwnerDied and the repair, by the writer."),
+    CALL("_look", rwlock_look, METH_NOARGS),
+    {0},
 };
 TYPE(rwlock_type, "RWLockBase", rwlock_methods);
 
@@ -442,9 +456,11 @@ static PyObject *semaphore_value(PyObject *self, PyObject *none)
 }
 
 static PyMethodDef semaphore_methods[] = {
-    WAITS("acquire", semaphore_acquire),
-    WAITS("release", semaphore_release),
-    CALL("value", semaphore_value, METH_NOARGS),
+    WAITS("acquire", semaphore_acquire,
+          "acquire(timeout=None, blocking=True)\n--\n\nTakes a unit: True; False when time is up."),
+    WAITS("release", semaphore_release,
+          "release(n=1)\n--\n\nGives n units, all or none. Raises OutOfRange (more than max), NotOwner."),
+    DOCUMENTED("value", semaphore_value, METH_NOARGS, "value()\n--\n\nHow many units are free."),
     CALL("__enter__", semaphore_enter, METH_NOARGS),
     CALL("__exit__", semaphore_exit, METH_FASTCALL),
     {0},
@@ -473,7 +489,7 @@ PLAIN_METHOD(condition_broadcast, "Condition.notify_all", shmemx_cond_broadcast(
 static PyMethodDef condition_methods[] = {
     CALL("_wait", condition_wait, METH_FASTCALL),
     CALL("_signal", condition_signal, METH_NOARGS),
-    CALL("notify_all", condition_broadcast, METH_NOARGS),
+    DOCUMENTED("notify_all", condition_broadcast, METH_NOARGS, "notify_all()\n--\n\nWakes all waiters."),
     {0},
 };
 TYPE(condition_type, "ConditionBase", condition_methods);
@@ -521,10 +537,10 @@ PLAIN_METHOD(event_clear, "Event.clear", shmemx_event_clear(handle))
 BOOL_METHOD(event_is_set, "Event.is_set", shmemx_event_is_set(handle))
 
 static PyMethodDef event_methods[] = {
-    WAITS("wait", event_wait),
-    CALL("set", event_set, METH_NOARGS),
-    CALL("clear", event_clear, METH_NOARGS),
-    CALL("is_set", event_is_set, METH_NOARGS),
+    WAITS("wait", event_wait, "wait(timeout=None)\n--\n\nWaits until it is set: True; False when time is up."),
+    DOCUMENTED("set", event_set, METH_NOARGS, "set()\n--\n\nIt has happened: waiters go on."),
+    DOCUMENTED("clear", event_clear, METH_NOARGS, "clear()\n--\n\nIt has not happened yet."),
+    DOCUMENTED("is_set", event_is_set, METH_NOARGS, "is_set()\n--\n\nWhether it is set."),
     {0},
 };
 TYPE(event_type, "EventBase", event_methods);
@@ -646,16 +662,17 @@ static PyObject *word_dtype(PyObject *self, void *unused)
 static PyGetSetDef word_getset[] = {{"_dtype", word_dtype, NULL, NULL, NULL}, {0}};
 
 static PyMethodDef word_methods[] = {
-    CALL("load", word_load, METH_NOARGS),
-    CALL("store", word_store, METH_O),
-    CALL("add", word_add, METH_O),
-    CALL("sub", word_sub, METH_O),
-    CALL("fetch_add", word_fetch_add, METH_O),
-    CALL("fetch_sub", word_fetch_sub, METH_O),
-    CALL("and_", word_and, METH_O),
-    CALL("or_", word_or, METH_O),
-    CALL("xor", word_xor, METH_O),
-    CALL("swap", word_swap, METH_O),
+    DOCUMENTED("load", word_load, METH_NOARGS, "load()\n--\n\nIts value."),
+    DOCUMENTED("store", word_store, METH_O, "store(value, /)\n--\n\nReplaces it."),
+    DOCUMENTED("add", word_add, METH_O, "add(value, /)\n--\n\nAdds to it; wraps around."),
+    DOCUMENTED("sub", word_sub, METH_O, "sub(value, /)\n--\n\nSubtracts from it; wraps around."),
+    DOCUMENTED("fetch_add", word_fetch_add, METH_O, "fetch_add(value, /)\n--\n\nAdds to it; returns what was there."),
+    DOCUMENTED("fetch_sub", word_fetch_sub, METH_O,
+               "fetch_sub(value, /)\n--\n\nSubtracts from it; returns what was there."),
+    DOCUMENTED("and_", word_and, METH_O, "and_(value, /)\n--\n\nBitwise and; returns what was there."),
+    DOCUMENTED("or_", word_or, METH_O, "or_(value, /)\n--\n\nBitwise or; returns what was there."),
+    DOCUMENTED("xor", word_xor, METH_O, "xor(value, /)\n--\n\nBitwise exclusive or; returns what was there."),
+    DOCUMENTED("swap", word_swap, METH_O, "swap(value, /)\n--\n\nReplaces it; returns what was there."),
     CALL("_cas", word_cas, METH_FASTCALL),
     CALL("_wait", word_wait, METH_FASTCALL),
     CALL("_wake", word_wake, METH_O),
