@@ -86,28 +86,32 @@ static void let_in(const struct shmemi_rw *rw)
     for (unsigned i = 0; i < rw->seats; i++) {
         struct shmemi_seat *seat = &rw->lock->seats[i];
         uint64_t who = sitting(seat);
-        if (who & SHMEMI_HOLDER_MARK && change(&seat->who, who, who & ~SHMEMI_HOLDER_MARK))
+        while (who & SHMEMI_HOLDER_MARK && !change(&seat->who, who, who & ~SHMEMI_HOLDER_MARK))
+            who = sitting(seat); /* WAITED came or went */
+        if (who & SHMEMI_HOLDER_MARK)
             shmemi_holder_wake(&seat->who, INT_MAX); /* [seat]: what the writer wrote comes before */
     }
 }
 
-/* Makes readers that wait in their seats look again: the words they sleep on change. */
+/* Makes readers that wait in their seats look again. They sleep on a word without WAITED, and only they take it down,
+   so one that is just about to sleep does not miss this, however many writers come and go. */
 static void stir(const struct shmemi_rw *rw)
 {
     for (unsigned i = 0; i < rw->seats; i++) {
         struct shmemi_seat *seat = &rw->lock->seats[i];
         uint64_t who = sitting(seat);
-        if (who & SHMEMI_HOLDER_MARK && change(&seat->who, who, who ^ SHMEMI_HOLDER_WAITED))
+        if (who & SHMEMI_HOLDER_MARK &&
+            (who & SHMEMI_HOLDER_WAITED || change(&seat->who, who, who | SHMEMI_HOLDER_WAITED)))
             shmemi_holder_wake(&seat->who, INT_MAX);
     }
 }
 
-/* [queued] sequentially consistent: a reader sets it and then looks at the writer's word; who frees that word looks at
-   this afterwards. Either the reader sees the word free, or it is stirred. */
-static bool take_queued(struct shmemi_rwlock *lock)
+/* [queued] sequentially consistent: a reader marks its seat, sets this, and then looks at the writer's word; who frees
+   that word looks at this afterwards. Either the reader sees the word free, or it is stirred. Only a writer that is
+   about to let all in takes it down: so a reader that has set it is let in by the next writer that leaves. */
+static bool is_queued(struct shmemi_rwlock *lock)
 {
-    return atomic_load_explicit(&lock->queued, memory_order_seq_cst) &&
-           atomic_exchange_explicit(&lock->queued, 0, memory_order_seq_cst);
+    return atomic_load_explicit(&lock->queued, memory_order_seq_cst);
 }
 
 /* [writer] release: pairs with writer_of() and change(). Sequentially consistent because of [queued]. */
@@ -116,7 +120,7 @@ static void free_word(const struct shmemi_rw *rw, uint64_t to)
     bool poisoned = to == SHMEMI_RWLOCK_POISONED;
     if (atomic_exchange_explicit(&rw->lock->writer, to, memory_order_seq_cst) & SHMEMI_HOLDER_WAITED)
         shmemi_holder_wake(&rw->lock->writer, poisoned ? INT_MAX : 1);
-    if (take_queued(rw->lock))
+    if (is_queued(rw->lock))
         stir(rw);
 }
 
@@ -124,7 +128,7 @@ static void free_word(const struct shmemi_rw *rw, uint64_t to)
 static void leave_writing(const struct shmemi_rw *rw)
 {
     set_state(rw->lock, SHMEMI_RWLOCK_SOUND);
-    if (take_queued(rw->lock))
+    if (is_queued(rw->lock) && atomic_exchange_explicit(&rw->lock->queued, 0, memory_order_seq_cst)) /* [queued] */
         let_in(rw);
     free_word(rw, 0);
 }
@@ -298,20 +302,21 @@ static int dead_writer(const struct shmemi_rw *rw, uint64_t seen)
     if (change(&lock->writer, seen, 0)) {
         if (seen & SHMEMI_HOLDER_WAITED)
             shmemi_holder_wake(&lock->writer, 1);
-        if (take_queued(lock))
+        if (is_queued(lock))
             stir(rw);
     }
     return 0;
 }
 
-/* Says in the seat that its reader waits, so that writers need not wait for it. */
-static void queue(const struct shmemi_rw *rw, struct shmemi_seat *seat, uint64_t who)
+/* Says in the seat that its reader waits, so that writers need not wait for it. False: the seat was just changed. */
+static bool queue(const struct shmemi_rw *rw, struct shmemi_seat *seat, uint64_t who)
 {
-    if (!change(&seat->who, who, (owner(who) | SHMEMI_HOLDER_MARK)))
-        return;
+    if (!change(&seat->who, who, owner(who) | SHMEMI_HOLDER_MARK))
+        return false;
     if (who & SHMEMI_HOLDER_WAITED)
         shmemi_holder_wake(&seat->who, INT_MAX);
     atomic_store_explicit(&rw->lock->queued, 1, memory_order_seq_cst); /* [queued] before the next look at the writer */
+    return true;
 }
 
 /* One look from a seat: 1 the lock is ours, 0 look again, or negative errno. *queued: whether the seat was marked by
@@ -327,6 +332,14 @@ static int look_for_turn(struct shmemi_waiting *w, const struct shmemi_rw *rw, s
         return shmemi_fail(-EIO, "it is damaged: a reader's seat was taken by %#llx", (unsigned long long)who);
     if (*queued && !(who & SHMEMI_HOLDER_MARK))
         return 1;
+    if (*queued && who & SHMEMI_HOLDER_WAITED) { /* stirred; or somebody waits for the seat, and will do so again */
+        if (change(&seat->who, who, who & ~SHMEMI_HOLDER_WAITED))
+            shmemi_holder_wake(&seat->who, INT_MAX);
+        return 0;
+    }
+    /* [queued] before the look at the writer: who takes it down from here on comes by this seat. */
+    if (*queued && !atomic_load_explicit(&rw->lock->queued, memory_order_seq_cst))
+        atomic_store_explicit(&rw->lock->queued, 1, memory_order_seq_cst);
     uint64_t writer = writer_of(rw->lock); /* [dekker] after the seat was taken */
     if (writer == 0) {
         if (!(who & SHMEMI_HOLDER_MARK))
@@ -342,16 +355,11 @@ static int look_for_turn(struct shmemi_waiting *w, const struct shmemi_rw *rw, s
     if (try)
         return shmemi_fail(-EBUSY, "somebody writes, or is about to");
     if (!*queued) {
-        queue(rw, seat, who);
-        *queued = true;
+        *queued = queue(rw, seat, who);
         return 0;
     }
     if (shmemi_waiting_spin(w))
         return 0;
-    if (!atomic_load_explicit(&rw->lock->queued, memory_order_seq_cst)) { /* [queued] a writer that left took it down */
-        atomic_store_explicit(&rw->lock->queued, 1, memory_order_seq_cst);
-        return 0;
-    }
     rc = shmemi_waiting_sleep(w, shmemi_lower_half(&seat->who), (uint32_t)who, writer, &rw->lock->writer, deadline);
     return rc == -ETIMEDOUT ? tell_time(rw, "writes, or is about to,", writer) : rc;
 }
