@@ -15,6 +15,8 @@
 
 #include <shmem.h>
 #include <shmemx_pool.h>
+#include <shmemx_queue.h>
+#include <shmemx_sync.h>
 
 #ifdef __cplusplus
 extern "C" {

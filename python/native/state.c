@@ -113,6 +113,11 @@ static void in_child(void)
     ext_state.n = 0;
 }
 
+static void in_parent(void)
+{
+    ext_state.children++;
+}
+
 static PyObject *job_init(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -140,7 +145,6 @@ static PyObject *job_init(PyObject *module, PyObject *args)
         ext_state.me = shmemx_my_pe();
         ext_state.n = shmemx_n_pes();
         ext_state.patience = patience;
-        rc = shmemx_set_interrupt(interrupted);
     }
     return ext_answer("init", rc);
 }
@@ -240,10 +244,11 @@ int ext_state_init(PyObject *module)
 {
     (void)module;
     static bool done;
-    if (!done && pthread_atfork(NULL, NULL, in_child) != 0) {
+    if (!done && pthread_atfork(NULL, in_parent, in_child) != 0) {
         PyErr_NoMemory();
         return -1;
     }
     done = true;
+    shmemx_set_interrupt(interrupted); /* objects in pools are waited for without a job */
     return 0;
 }

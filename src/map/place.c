@@ -96,6 +96,8 @@ bool shmemi_place_claim(struct shmemi_places *list, struct shmemi_place *place)
     bool claimed =
         atomic_compare_exchange_strong_explicit(place->alive, &before, own, memory_order_acquire, memory_order_relaxed);
     if (claimed) {
+        /* [generation] relaxed: a lock word of whoever was here before looks alive until this is seen, and no longer. */
+        atomic_fetch_add_explicit(&place->member->generation, 1, memory_order_relaxed);
         place->node->next = list->head.list.next;
         IN_PROGRAM_ORDER(); /* the list is whole at every instant */
         list->head.list.next = place->node;

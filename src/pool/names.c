@@ -255,6 +255,25 @@ int shmemi_pool_find_name(struct shmemi_pool *pool, const char *name, struct shm
     return rc;
 }
 
+static bool has_note(const struct shmemi_pool_name *entry, const struct shmemi_naming *naming)
+{
+    return entry->note_bytes == naming->note_bytes && memcmp(entry->note, naming->note, naming->note_bytes) == 0;
+}
+
+void shmemi_names_visit(struct shmemi_pool *pool, const struct shmemi_naming *naming,
+                        void (*call)(void *buffer, void *context), void *context)
+{
+    struct shmemi_pool_block block;
+    shmemi_central_take(pool);
+    int64_t index = look_up(pool, naming->name, NULL);
+    if (index >= 0 && state_of(pool, (uint64_t)index) == SHMEMI_NAME_LIVE && has_note(&pool->names[index], naming)) {
+        uint64_t offset = pool->names[index].offset;
+        if (shmemi_pool_look(pool, offset, &block) == 0 && block.offset == offset && block.bytes >= naming->size)
+            call(pool->payload + offset, context);
+    }
+    shmemi_central_give(pool);
+}
+
 int shmemi_pool_unname(struct shmemi_pool *pool, const char *name)
 {
     int rc = shmemi_pool_enter(pool);
