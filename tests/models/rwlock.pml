@@ -8,7 +8,7 @@
                   readers are counted out: a writer that waits for one goes on
    no starvation  (LIVE 1: readers that never stop, one writer; weak fairness: who can go on all the time does so at
                   last) the writer gets the lock
-   a turn         (LIVE 2: writers that come three times each) a reader that has said that it waits is let in by the next writer
+   a turn         (LIVE 2: writers that come twice each) a reader that has said that it waits is let in by the next writer
                   that leaves: no other one gets in between. Before it has said so, nothing is promised */
 #ifndef LIVE
 #define LIVE 0
@@ -265,7 +265,7 @@ again:
     fi;
 #if LIVE == 2
     if
-    :: rounds < 2 ->
+    :: rounds < 1 ->
         rounds++;
         goto again
     :: else
