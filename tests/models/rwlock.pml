@@ -8,7 +8,7 @@
                   readers are counted out: a writer that waits for one goes on
    no starvation  (LIVE 1: readers that never stop, one writer; weak fairness: who can go on all the time does so at
                   last) the writer gets the lock
-   a turn         (LIVE 2: writers that come three times each) a reader that has said that it waits is let in by the next writer
+   a turn         (LIVE 2: writers that come twice each) a reader that has said that it waits is let in by the next writer
                   that leaves: no other one gets in between. Before it has said so, nothing is promised */
 #ifndef LIVE
 #define LIVE 0
@@ -43,7 +43,8 @@ bool passed[ALL + 1];    /* ghost: one has */
 bool wins;              /* the one of LIVE has had the lock */
 
 #if DEATHS == 0
-#define MAY_DIE skip
+#define MAY_DIE
+#define MAY_DIE_
 #define NAP(me) asleep[me] == false
 #else
 /* A death in the section ends it; the kernel's wake is left to the nap: later is worse. */
@@ -61,6 +62,7 @@ bool wins;              /* the one of LIVE has had the lock */
         goto over                                                                                                      \
     :: skip                                                                                                            \
     fi
+#define MAY_DIE_ MAY_DIE;
 #define NAP(me)                                                                                                        \
     if                                                                                                                 \
     :: asleep[me] == false                                                                                             \
@@ -169,7 +171,7 @@ again:
     :: done -> break
     :: else ->
         seen = writer;
-        MAY_DIE;
+        MAY_DIE_
         if
         :: seen == 0 -> exchange(writer, 0, id + W)
         :: seen != 0 && dead[HOLDER(seen)] -> exchange(writer, seen, id + W)
@@ -181,7 +183,7 @@ again:
                 seen = seen + W
             :: else
             fi;
-            MAY_DIE;
+            MAY_DIE_
             if
             :: done ->
                 sleep(writer, seen, 0);
@@ -189,14 +191,14 @@ again:
             :: else
             fi
         fi;
-        MAY_DIE
+        MAY_DIE_ skip
     od;
     i = WRITERS + 1;
     do /* drain */
     :: i > ALL -> break
     :: else ->
         seen = seat[i];
-        MAY_DIE;
+        MAY_DIE_
         if
         :: seen == 0 -> i++
         :: seen != 0 && dead[i] -> exchange(seat[i], seen, 0)
@@ -216,7 +218,7 @@ again:
         fi
     od;
     told = writing;
-    MAY_DIE;
+    MAY_DIE_
     d_step {
         writing = true;
         assert(!broken || told);
@@ -228,7 +230,7 @@ again:
         assert(!(passed[ALL] && (seat[ALL] & MARK)))
 #endif
     }
-    MAY_DIE;
+    MAY_DIE_
 #if LIVE == 1
     wins = true;
 #endif
@@ -239,33 +241,33 @@ again:
         writing = false;
         passed[ALL] = passed[ALL] || announced[ALL]
     }
-    MAY_DIE;
+    MAY_DIE_
     take_queued();
-    MAY_DIE;
+    MAY_DIE_
     if
     :: done -> each_queued(true)
     :: else
     fi;
-    MAY_DIE;
+    MAY_DIE_
     d_step {
         seen = writer;
         writer = 0
     }
-    MAY_DIE;
+    MAY_DIE_
     if
     :: seen & W -> wake_one_writer()
     :: else
     fi;
-    MAY_DIE;
+    MAY_DIE_
     look_queued();
-    MAY_DIE;
+    MAY_DIE_
     if
     :: done -> each_queued(false)
     :: else
     fi;
 #if LIVE == 2
     if
-    :: rounds < 2 ->
+    :: rounds < 1 ->
         rounds++;
         goto again
     :: else
@@ -282,7 +284,7 @@ proctype read_lock(byte id)
 again:
     waits = false;
     exchange(seat[id], 0, TAKEN); /* a seat of its own */
-    MAY_DIE;
+    MAY_DIE_
     do
     :: now = seat[id];
         if
@@ -295,7 +297,7 @@ again:
         :: else
         fi;
         seen = writer;
-        MAY_DIE;
+        MAY_DIE_
         if
         :: waits && (now & WAITED) -> /* stirred */
             exchange(seat[id], now, now - WAITED);
@@ -343,7 +345,7 @@ again:
             if
             :: !waits ->
                 exchange(seat[id], now, TAKEN + MARK);
-                MAY_DIE;
+                MAY_DIE_
                 if
                 :: done ->
                     wake(id);
@@ -357,7 +359,7 @@ again:
             :: else -> sleep(seat[id], now, id)
             fi
         fi;
-        MAY_DIE
+        MAY_DIE_ skip
     od;
     skip;
     d_step {
@@ -365,7 +367,7 @@ again:
         reading++;
         reads = true
     }
-    MAY_DIE;
+    MAY_DIE_
     d_step {
         announced[id] = false;
         passed[id] = false;
@@ -377,7 +379,7 @@ again:
         now = seat[id];
         seat[id] = 0
     }
-    MAY_DIE;
+    MAY_DIE_
     if
     :: now & WAITED -> wake(id)
     :: else

@@ -120,6 +120,10 @@ static void in_processes(int count, void (*work)(int worker, long argument), lon
         _exit(1);
 }
 
+#pragma GCC diagnostic ignored "-Wpedantic" /* a statement that is an expression */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wgnu-statement-expression"
+#endif
 /* A loop of `count` turns of a pair of calls; returns the time of one. */
 #define TIMED(count, ...)                                                                                              \
     ({                                                                                                                 \
