@@ -49,11 +49,22 @@ static void set_intent(struct shmemi_queue_producer *p, uint64_t intent)
     atomic_store_explicit(&p->record->intent, intent, memory_order_release);
 }
 
+/* The line is going to be written: it comes from another core once, not first to be read and then to be written. */
+static inline void want_line(const void *at)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)at));
+#else
+    __builtin_prefetch(at, 1);
+#endif
+}
+
 /* Reserves up to `want` slots, at least `least`. Returns how many; 0: there is no room. */
 static int64_t reserve(struct shmemi_queue *q, struct shmemi_queue_producer *p, uint64_t want, uint64_t least,
                        uint64_t *position)
 {
     _Atomic uint64_t *tail = &q->shared->tail;
+    want_line(tail);
     uint64_t seen = atomic_load_explicit(tail, memory_order_relaxed); /* the exchange decides */
     int64_t rc = 0;
     while (shmemi_likely(!(seen & ~SHMEMI_QUEUE_POSITIONS))) {
