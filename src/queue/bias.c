@@ -6,7 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { LOOKS = 100 };
+#include "base/cpu.h"
+
+enum { LOOKS = 100, YIELDS = 3 };
 
 _Atomic int shmemi_light_fences;
 
@@ -39,11 +41,14 @@ bool shmemi_bias_try(struct shmemi_bias *bias)
     /* [taken] relaxed: the fence orders it before the loads of `busy`; pairs with shmemi_bias_enter(). */
     atomic_store_explicit(&bias->taken, 1, memory_order_relaxed);
     shmemi_fence_heavy();
-    for (int i = 0; i < LOOKS; i++) {
+    for (int i = 0; i < LOOKS + YIELDS; i++) {
         /* [busy] acquire: pairs with the release in shmemi_bias_leave(). */
         if (!atomic_load_explicit(&bias->busy, memory_order_acquire))
             return true;
-        sched_yield();
+        if (i < LOOKS)
+            shmemi_cpu_relax();
+        else
+            sched_yield();
     }
     shmemi_bias_give(bias);
     return false;

@@ -5,8 +5,6 @@
 // killed.
 #include "queue_internal.h"
 
-#include <sched.h>
-
 #include "base/cpu.h"
 #include "base/error.h"
 
@@ -36,7 +34,7 @@ static int try_place(struct shmemi_queue *q)
     int rc = -EBUSY;
     for (int i = 0; i < TRIES && rc == -EBUSY; i++) {
         if (i > 0)
-            sched_yield();
+            shmemi_cpu_relax();
         rc = shmemi_mutex_try(q->site, &q->shared->consumer);
     }
     return rc == -EBUSY ? shmemi_fail(-EAGAIN, "another consumer has the queue") : rc;

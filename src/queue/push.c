@@ -349,14 +349,21 @@ static struct shmemi_queue_wait waiting(double seconds)
     return (struct shmemi_queue_wait){.seconds = seconds};
 }
 
+struct flush {
+    uint64_t slots; /* that somebody needs; 0: all is moved in */
+};
+
+/* Another thread's batch. Who is pushing just now moves in by itself. */
 static int flush_one(struct shmemi_queue *q, struct shmemi_queue_producer *p, void *context)
 {
-    if (count_of(p) == 0)
+    struct flush *flush = context;
+    if (count_of(p) == 0 || !shmemi_bias_try(&p->bias))
         return 0;
-    int rc = shmemi_queue_move_in_others(q, p, *(const int64_t *)context);
-    return rc == -EAGAIN ? shmemi_fail(*(const int64_t *)context ? -ETIMEDOUT : -EAGAIN,
-                                       "the queue is full: not all that was gathered is moved in")
-                         : rc;
+    int rc = shmemi_queue_move_in(q, p);
+    if (rc == -EAGAIN)
+        flush->slots = slots_gathered(q, p);
+    shmemi_bias_give(&p->bias);
+    return rc == -EAGAIN ? 0 : rc;
 }
 
 int shmemi_queue_flush(struct shmemi_queue *q, double seconds)
@@ -366,12 +373,17 @@ int shmemi_queue_flush(struct shmemi_queue *q, double seconds)
     if (!p)
         return rc;
     struct shmemi_queue_wait wait = waiting(seconds);
+    struct flush flush = {1};
     shmemi_bias_enter(&p->bias);
     rc = move_in_waiting(q, p, &wait);
     shmemi_bias_leave(&p->bias);
-    /* Other threads' batches do not hold up the lock of handles for long: who is busy moves in by itself. */
-    int64_t soon = shmemi_now() + 50000000;
-    return rc < 0 ? rc : shmemi_queue_each(q, flush_one, &soon);
+    while (rc == 0 && flush.slots) {
+        flush.slots = 0;
+        rc = shmemi_queue_each(q, flush_one, &flush);
+        if (rc == 0 && flush.slots)
+            rc = shmemi_queue_wait_room(q, &wait, flush.slots);
+    }
+    return rc;
 }
 
 /* ---- pushing ---- */
