@@ -15,6 +15,7 @@
 #include "base/compiler.h"
 #include "base/copy.h"
 #include "base/error.h"
+#include "fork_order.h"
 #include "import_table.h"
 #include "service.h"
 #include "share_ask.h"
@@ -313,7 +314,7 @@ static int open_asked(struct import *i)
     bool held = false;
     const struct shmemi_meanwhile start = {.call = start_service, .context = &held};
     bool serves = request.mode != SHMEMI_IMPORT_SNAPSHOT && request.mode != SHMEMI_IMPORT_ATOMIC;
-    int rc = shmemi_share_watch_fork();
+    int rc = shmemi_fork_watch(NULL);
     if (rc == 0)
         rc = shmemi_share_ask(&request, true, serves ? &start : NULL, &a, fds, &nfds);
     if (rc == 0)

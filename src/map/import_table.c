@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "share_internal.h"
 
 struct table {
     struct shmemi_link **buckets;
@@ -321,24 +320,4 @@ void shmemi_imports_drop_descriptors(void)
             drop_descriptor(imported_of(l));
             imported_of(l)->guest = NULL;
         }
-}
-
-void shmemi_imports_before_fork(void)
-{
-    shmemi_guests_before_fork();
-    shmemi_imports_lock();
-}
-
-void shmemi_imports_after_fork_in_parent(void)
-{
-    shmemi_imports_unlock();
-    shmemi_guests_after_fork();
-}
-
-void shmemi_imports_after_fork(void)
-{
-    shmemi_imports_drop_descriptors();
-    shmemi_guests_forget();
-    shmemi_imports_unlock();
-    shmemi_guests_after_fork();
 }

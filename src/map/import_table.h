@@ -76,7 +76,7 @@ bool shmemi_imported_put(struct shmemi_imported *segment);
 void shmemi_known_put(struct shmemi_known *known);
 void shmemi_view_put(struct shmemi_imported *segment, struct shmemi_view *view);
 
-/* In a forked child: descriptors are closed, and nobody is served. */
+/* In a forked child (fork_order.c), under the lock: descriptors are closed, and nobody is served. */
 void shmemi_imports_drop_descriptors(void);
 
 /* --- import_guest.c; not under the lock --------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ void shmemi_guest_end_unused(void);
 /* Under the lock: one segment more or less. */
 void shmemi_guest_lost(struct shmemi_guest *guest);
 
-/* Around fork: none begins or ends meanwhile, so a child knows of each listener. And in the child. */
+/* Around fork (fork_order.c): none begins or ends meanwhile, so a child knows of each listener. And in the child. */
 void shmemi_guests_before_fork(void);
 void shmemi_guests_after_fork(void);
 void shmemi_guests_forget(void);

@@ -61,4 +61,10 @@ void shmemi_service_settle(void);
 void shmemi_service_forget(struct shmemi_service *service);
 void shmemi_service_forget_place(struct shmemi_place *place);
 
+/* Around fork, for fork_order.c: no command is being given meanwhile. after_fork_in_child is in place of after_fork:
+   there is no thread any more. */
+void shmemi_service_before_fork(void);
+void shmemi_service_after_fork(void);
+void shmemi_service_after_fork_in_child(void);
+
 #endif
