@@ -21,6 +21,7 @@
 #include "base/futex.h"
 #include "base/log.h"
 #include "fork_order.h"
+#include "import_table.h"
 #include "place.h"
 #include "wire.h"
 
@@ -565,6 +566,8 @@ void shmemi_service_settle(void)
     if (process.hub)
         command(&c);
     pthread_mutex_unlock(&process.lock);
+    shmemi_imports_lock(); /* of this process's own */
+    shmemi_imports_unlock();
 }
 
 void shmemi_service_forget(struct shmemi_service *s)

@@ -52,8 +52,8 @@ void shmemi_service_stop(struct shmemi_service *service);
 int shmemi_service_hold(void);
 void shmemi_service_unhold(void);
 
-/* Returns when every answer that was running has ended: for who took something away from answers and is about to close
-   or free it. */
+/* Returns when every answer that was running, and every import of this process that was, has ended: for who took
+   something away from answers and is about to close or free it. */
 void shmemi_service_settle(void);
 
 /* In a forked child, where there is no such thread: give back what the handles hold, touching nothing shared. NULL is

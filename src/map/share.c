@@ -29,6 +29,7 @@ struct shmemi_share {
     pthread_mutex_t lock; /* of adding and revoking keys */
     struct shmemi_service *service;
     _Atomic uint32_t holds; /* how many imports are using it at this moment; and CLOSING */
+    uint64_t serial;        /* of this opening, in this process */
     bool dead;              /* of a parent process */
 };
 
@@ -41,6 +42,7 @@ static struct {
                              the service thread is waited for, so it is taken first (fork_order.h) */
     pthread_mutex_t lock; /* of the list */
     struct shmemi_share *buckets[BUCKETS];
+    uint64_t opened; /* how many were, under life */
 } shares = {.life = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct shmemi_share **bucket_of(uint64_t number)
@@ -184,6 +186,7 @@ int shmemi_share_open(const struct shmemi_share_config *config, struct shmemi_sh
         return shmemi_fail(-ENOMEM, "no memory for a share");
     pthread_mutex_lock(&shares.life);
     if ((rc = listen_for(s)) == 0) {
+        s->serial = ++shares.opened;
         pthread_mutex_lock(&shares.lock);
         s->next = *bucket_of(config->number);
         *bucket_of(config->number) = s;
@@ -276,6 +279,11 @@ void shmemi_share_let_go(struct shmemi_share *s)
 const struct shmemi_share_config *shmemi_share_config(const struct shmemi_share *s)
 {
     return &s->config;
+}
+
+uint64_t shmemi_share_serial(const struct shmemi_share *s)
+{
+    return s->serial;
 }
 
 /* --- keys ----------------------------------------------------------------------------------------------------------

@@ -11,6 +11,9 @@ void shmemi_share_let_go(struct shmemi_share *share);
 
 const struct shmemi_share_config *shmemi_share_config(const struct shmemi_share *share);
 
+/* Tells one opening from all others in this process: of a name that is used again, say. Not 0. */
+uint64_t shmemi_share_serial(const struct shmemi_share *share);
+
 /* For fork_order.c. No share begins or ends; and the list of shares stays as it is. */
 void shmemi_shares_before_fork(void);
 void shmemi_shares_after_fork(void);
