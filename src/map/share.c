@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/futex.h"
+#include "fork_order.h"
 #include "import.h"
 #include "service.h"
 #include "share_ask.h"
@@ -28,6 +29,7 @@ struct shmemi_share {
     pthread_mutex_t lock; /* of adding and revoking keys */
     struct shmemi_service *service;
     _Atomic uint32_t holds; /* how many imports are using it at this moment; and CLOSING */
+    uint64_t serial;        /* of this opening, in this process */
     bool dead;              /* of a parent process */
 };
 
@@ -36,10 +38,11 @@ enum { BUCKETS = 64 };
 
 /* The process's, not a job's: importing looks here first, whoever opened the share. */
 static struct {
-    pthread_mutex_t life; /* while a share begins or ends: a forked child knows of each listener; taken first */
+    pthread_mutex_t life; /* while a share begins or ends: a forked child knows of each listener; held while
+                             the service thread is waited for, so it is taken first (fork_order.h) */
     pthread_mutex_t lock; /* of the list */
     struct shmemi_share *buckets[BUCKETS];
-    bool fork_handled;
+    uint64_t opened; /* how many were, under life */
 } shares = {.life = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct shmemi_share **bucket_of(uint64_t number)
@@ -50,23 +53,28 @@ static struct shmemi_share **bucket_of(uint64_t number)
 /* --- fork: the child serves nothing of its parent's ----------------------------------------------------------------
  */
 
-static void before_fork(void)
+void shmemi_shares_before_fork(void)
 {
     pthread_mutex_lock(&shares.life);
-    pthread_mutex_lock(&shares.lock);
-    shmemi_imports_before_fork();
 }
 
-static void after_fork_in_parent(void)
+void shmemi_shares_after_fork(void)
 {
-    shmemi_imports_after_fork_in_parent();
-    pthread_mutex_unlock(&shares.lock);
     pthread_mutex_unlock(&shares.life);
 }
 
-static void after_fork_in_child(void)
+void shmemi_shares_lock(void)
 {
-    shmemi_imports_after_fork();
+    pthread_mutex_lock(&shares.lock);
+}
+
+void shmemi_shares_unlock(void)
+{
+    pthread_mutex_unlock(&shares.lock);
+}
+
+void shmemi_shares_forget(void)
+{
     for (size_t i = 0; i < BUCKETS; i++) {
         for (struct shmemi_share *s = shares.buckets[i]; s; s = s->next) {
             shmemi_service_forget(s->service);
@@ -75,17 +83,6 @@ static void after_fork_in_child(void)
         }
         shares.buckets[i] = NULL;
     }
-    pthread_mutex_unlock(&shares.lock);
-    pthread_mutex_unlock(&shares.life);
-}
-
-int shmemi_share_watch_fork(void)
-{
-    pthread_mutex_lock(&shares.lock);
-    int rc = shares.fork_handled ? 0 : pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    shares.fork_handled |= rc == 0;
-    pthread_mutex_unlock(&shares.lock);
-    return rc ? shmemi_fail(-rc, "pthread_atfork: %s", strerror(rc)) : 0;
 }
 
 /* --- serving -------------------------------------------------------------------------------------------------------
@@ -181,7 +178,7 @@ static int listen_for(struct shmemi_share *s)
 int shmemi_share_open(const struct shmemi_share_config *config, struct shmemi_share **out)
 {
     SHMEMI_ASSERT(config->slot < SHMEMI_SHARE_MEMBERS);
-    int rc = shmemi_share_watch_fork();
+    int rc = shmemi_fork_watch(NULL);
     if (rc < 0)
         return rc;
     struct shmemi_share *s = new_share(config);
@@ -189,6 +186,7 @@ int shmemi_share_open(const struct shmemi_share_config *config, struct shmemi_sh
         return shmemi_fail(-ENOMEM, "no memory for a share");
     pthread_mutex_lock(&shares.life);
     if ((rc = listen_for(s)) == 0) {
+        s->serial = ++shares.opened;
         pthread_mutex_lock(&shares.lock);
         s->next = *bucket_of(config->number);
         *bucket_of(config->number) = s;
@@ -281,6 +279,11 @@ void shmemi_share_let_go(struct shmemi_share *s)
 const struct shmemi_share_config *shmemi_share_config(const struct shmemi_share *s)
 {
     return &s->config;
+}
+
+uint64_t shmemi_share_serial(const struct shmemi_share *s)
+{
+    return s->serial;
 }
 
 /* --- keys ----------------------------------------------------------------------------------------------------------

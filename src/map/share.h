@@ -38,8 +38,9 @@ struct shmemi_share_config {
     /* Takes memory for that record before it is first used; false: there is none, with the text set. NULL: it is there.
        Beyond the part in use (key.h) only the next record is ever looked at. */
     bool (*reserve)(void *context, uint32_t index);
-    /* The next three are called on the service thread, and by imports of this process on their threads; they must not
-       block, call nothing of this header or of service.h, and take no lock that is held while the share is closed.
+    /* The next three are called on the service thread, and by imports of this process on their threads (which use what
+       they gave until shmemi_service_settle() returns). They must not block, call nothing of this header or of
+       service.h, and take no lock that is held while the share is closed.
        -ENOENT: this process does not hold it. */
     int (*segment)(void *context, uint64_t segment, struct shmemi_share_segment *out);
     /* For keys with SHMEMI_KEY_POOL, and for requests by name of processes of the same user: the one or two descriptors

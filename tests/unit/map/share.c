@@ -3,8 +3,10 @@
 #include "shares.h"
 
 #include <pthread.h>
+#include <sys/prctl.h>
 
 #include "base/clock.h"
+#include "map/fork_order.h"
 #include "map/share.h"
 #include "map/wire.h"
 
@@ -397,6 +399,95 @@ static void forked(void **state)
     shmemi_share_close(share);
 }
 
+/* Shares and imports end while others fork, and a client's lock, which answers need, is taken by each fork. */
+static pthread_mutex_t client_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic unsigned seized;
+
+static void seize(void)
+{
+    pthread_mutex_lock(&client_lock);
+    atomic_fetch_add(&seized, 1);
+}
+
+static void give_back(void)
+{
+    pthread_mutex_unlock(&client_lock);
+}
+
+static int slow_segment(void *context, uint64_t number, struct shmemi_share_segment *out)
+{
+    pthread_mutex_lock(&client_lock);
+    int rc = common_segment(context, number, out);
+    pthread_mutex_unlock(&client_lock);
+    return rc;
+}
+
+/* Imports the key that is in the shared segment, again and again. */
+static pid_t begin_importer(const struct shmemi_key *key)
+{
+    char text[SHMEMI_KEY_TEXT];
+    shmemi_key_print(key, text);
+    pid_t pid = fork();
+    if (pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (pid == 0) {
+        struct shmemi_import *i = NULL;
+        if (shmemi_import_open(text, SHMEMI_IMPORT_SNAPSHOT, NULL, &i) == 0)
+            shmemi_import_close(i);
+    }
+    return pid;
+}
+
+static void *begins_and_ends(void *argument)
+{
+    struct shmemi_share_config config = *(const struct shmemi_share_config *)argument;
+    config.slot = 1;
+    while (!atomic_load(&stop)) {
+        struct shmemi_share *share = NULL;
+        if (shmemi_share_open(&config, &share) < 0)
+            return "a share could not be opened";
+        shmemi_share_close(share);
+    }
+    return NULL;
+}
+
+static void forks_while_others_end(void **state)
+{
+    static const struct shmemi_fork_client client = {seize, give_back, give_back};
+    enum { FORKS = 2000 };
+    struct shmemi_share_config config = common_config(&common, 0);
+    struct shmemi_share *share = NULL;
+    pid_t importers[2], pid;
+    pthread_t thread;
+    void *failed;
+    (void)state;
+    config.segment = slow_segment;
+    ok(shmemi_fork_watch(&client));
+    ok(shmemi_fork_watch(&client)); /* once is enough */
+    ok(shmemi_share_open(&config, &share));
+    struct shmemi_key key = export_at(share, 0, 0, 4096);
+    for (int i = 0; i < 2; i++)
+        importers[i] = begin_importer(&key);
+    atomic_store(&stop, false);
+    atomic_store(&seized, 0);
+    assert_int_equal(pthread_create(&thread, NULL, begins_and_ends, &config), 0);
+    for (int i = 0; i < FORKS; i++) {
+        pid = fork();
+        if (pid == 0)
+            _exit(pthread_mutex_trylock(&client_lock) != 0);
+        child_succeeds(pid);
+    }
+    atomic_store(&stop, true);
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    assert_int_equal(atomic_load(&seized), FORKS);
+    for (int i = 0; i < 2; i++) {
+        kill(importers[i], SIGKILL);
+        waitpid(importers[i], NULL, 0);
+    }
+    shmemi_share_close(share);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +504,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_user_joins, make_common, drop_common),
         clean_test(numbers),
         cmocka_unit_test_setup_teardown(forked, make_common, drop_common),
+        cmocka_unit_test_setup_teardown(forks_while_others_end, make_common, drop_common),
     };
     unsetenv("SHMEM_DIR");
     return cmocka_run_group_tests(tests, NULL, NULL);
