@@ -91,7 +91,7 @@ typedef struct {
     size_t buffers;  /* how many those are */
     size_t free;     /* bytes that an allocation could still get, in pieces */
     size_t largest_free; /* the largest single buffer that would fit now without growing */
-    size_t high_water;   /* most bytes that were ever taken at once, in whole 4 KiB units */
+    size_t high_water;   /* most bytes that were ever taken at once, in whole 4 KiB units; own segments included */
     unsigned members;    /* processes attached */
     unsigned died;       /* processes that died while attached, since the pool was made */
     unsigned owned;      /* buffers with segments of their own, of this process */
@@ -118,7 +118,7 @@ SHMEMX_API int shmemx_pool_info(shmemx_pool_t pool, shmemx_pool_info_t *out);
 
 /* Makes a file that is a pool. attr->size: bytes for buffers (the file is somewhat larger), all reserved on disk at
    once: -ENOSPC writes nothing. attr->type must be host. -EEXIST: never overwrites. -EOPNOTSUPP names a file system
-   that cannot reserve space or share memory. mode of the file: 0600, or attr through umask(2) by chmod afterwards. */
+   that cannot reserve space or share memory. Its mode is 0600: chmod it to let others in. */
 SHMEMX_API int shmemx_file_create(const char *path, const shmemx_pool_attr_t *attr, shmemx_pool_t *out);
 
 /* Opens one: mode "rw" (as many processes at once as like), "r" (nothing is written, not even by attaching; a write

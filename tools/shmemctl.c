@@ -55,6 +55,14 @@ static void print_note(const unsigned char *note, size_t bytes)
         printf("  (a note of %zu bytes)", bytes);
 }
 
+/* Nothing that a terminal would act on. */
+static void make_printable(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            *text = '?';
+}
+
 static int print_names(shmemx_pool_t pool)
 {
     shmemx_named_t named;
@@ -65,6 +73,7 @@ static int print_names(shmemx_pool_t pool)
         if (!any)
             printf("  names\n");
         any = true;
+        make_printable(named.name);
         printf("    %-24s %12zu bytes", named.name, named.bytes);
         print_note(named.note, named.note_bytes);
         putchar('\n');
@@ -95,6 +104,7 @@ static int show_file(const char *path)
     struct tm parts;
     if (localtime_r(&created, &parts))
         strftime(made, sizeof made, "%Y-%m-%d %H:%M:%S", &parts);
+    make_printable(h.name);
     printf("%s: a shmem file of format %u%s%s\n", path, h.version, *h.name ? ", " : "", h.name);
     printf("  %-16s %s\n", "state",
            h.attached ? "open for writing"
@@ -122,6 +132,7 @@ static int show_pool(const char *name_or_key)
         return failed();
     int status = shmemx_pool_info(pool, &info) < 0 || shmemx_pool_stats(pool, &s) < 0 ? failed() : 0;
     if (status == 0) {
+        make_printable(info.name);
         printf("%s: a pool in %s memory\n", *info.name ? info.name : "(no name)", info.type);
         printf("  %-16s %u besides shmemctl; %u died in it\n", "attached", s.members - 1, s.died);
         print_bytes("size", s.size);

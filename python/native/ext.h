@@ -19,6 +19,7 @@
 /* All of it is guarded by the GIL, except that a forked child resets it before it runs. */
 struct ext_state {
     unsigned long epoch; /* counts jobs: what was made in another one is stale */
+    unsigned long forks; /* how many forks this process is away from the first: what a parent made is not freed here */
     int me, n;           /* while in a job */
     double patience;     /* seconds to look for a peer's region where the caller gave no timeout */
     size_t in_flight;    /* calls that have let go of the GIL */
@@ -54,6 +55,14 @@ bool ext_may_call(const char *fn);
         rc = (call);                                                                                                   \
         PyEval_RestoreThread(ext_saved_);                                                                              \
         ext_state.in_flight--;                                                                                         \
+    } while (0)
+
+/* The same for calls that need no job, and which finalize does not wait for. */
+#define EXT_UNLOCKED(rc, call)                                                                                         \
+    do {                                                                                                               \
+        PyThreadState *ext_saved_ = PyEval_SaveThread();                                                               \
+        rc = (call);                                                                                                   \
+        PyEval_RestoreThread(ext_saved_);                                                                              \
     } while (0)
 
 /* Copies below this many bytes take less time than letting go of the GIL and getting it back. */
@@ -146,6 +155,61 @@ shmemx_region_t ext_reach(const char *fn, struct ext_region *region, int pe, dou
 const char *ext_region_label(const struct ext_region *region, char *buffer, size_t size);
 
 int ext_region_init(PyObject *module);
+
+/* --- pool.c, key.c ------------------------------------------------------------------------------------ */
+
+/* An open pool, held by the package's Pool, by every block and by imports of its own memory; it is closed when the last
+   of them goes, or when the interpreter ends. Guarded by the GIL, as are the next. */
+struct ext_pool {
+    PyObject_HEAD shmemx_pool_t pool; /* NULL: closed at the end of the interpreter */
+    char *base;                       /* the main segment, and how far it can grow */
+    size_t span;
+    struct ext_pool *next, *previous; /* of all */
+    struct ext_pool_block *owns;      /* blocks with segments of their own */
+    struct ext_rest *rests;           /* such segments that were exported and have no block any more */
+    PyObject *kept;  /* NULL, or a set of addresses of blocks that are not to be freed with their block */
+    size_t users;    /* blocks and imports that hold it */
+    PyObject *path;  /* of a file, or None */
+    PyObject *extra; /* for the Python side */
+    size_t calls;    /* of other threads, without the GIL */
+    bool grows, writable, read_only; /* a file opened copy-on-write is neither */
+};
+
+/* A buffer of a pool, and what arrays on it hold. */
+struct ext_pool_block {
+    PyObject_HEAD struct ext_pool *pool;
+    char *address;
+    size_t size;
+    unsigned long forks;
+    struct ext_pool_block *next, *previous; /* with own */
+    PyObject *weak;
+    PyObject *keys;  /* with own: NULL, or a list of the keys that were made of it */
+    PyObject *cache; /* for the Python side */
+    bool own, open;
+    bool kept; /* exported, named or meant to stay: not freed with this object */
+};
+
+extern PyTypeObject ext_pool_type, ext_pool_block_type, ext_import_type;
+extern PyMethodDef ext_pool_methods[], ext_key_methods[];
+
+struct ext_pool *ext_pool_from(const char *fn, PyObject *object);
+struct ext_pool_block *ext_pool_block_from(const char *fn, PyObject *object);
+
+/* What holds this memory, which a pool of this process may have: a new reference to the block that has a segment of its
+   own, or to the pool. NULL without an exception: none of them. */
+PyObject *ext_pool_holder(const char *address);
+
+/* A list of all that could hold memory of this process. */
+PyObject *ext_pool_holders(void);
+
+/* An import begins (1) or ends (-1) to hold what one of the two above returned. */
+void ext_pool_count_users(PyObject *holders, int by);
+
+/* From now on the buffer at this address stays when its block goes. */
+bool ext_pool_keep_at(const char *address);
+
+int ext_pool_init(PyObject *module);
+int ext_key_init(void);
 
 /* --- access.c, collective.c --------------------------------------------------------------------------- */
 

@@ -36,6 +36,10 @@ static int add_constants(PyObject *module)
         {"CMP_LE", SHMEM_CMP_LE},
         {"CMP_GT", SHMEM_CMP_GT},
         {"CMP_GE", SHMEM_CMP_GE},
+        {"OWN", SHMEMX_OWN},
+        {"KEEP", SHMEMX_KEEP},
+        {"ZERO", SHMEMX_ZERO},
+        {"RIGHTS_ALL", SHMEMX_RIGHTS_ALL},
     };
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         if (PyModule_AddIntConstant(module, constants[i].name, constants[i].value) < 0)
@@ -53,8 +57,16 @@ static int add_constants(PyObject *module)
         [SHMEMX_ATOMIC_FETCH] = "fetch", [SHMEMX_ATOMIC_SET] = "set", [SHMEMX_ATOMIC_SWAP] = "swap",
         [SHMEMX_ATOMIC_CAS] = "cas",     [SHMEMX_ATOMIC_ADD] = "add", [SHMEMX_ATOMIC_AND] = "and",
         [SHMEMX_ATOMIC_OR] = "or",       [SHMEMX_ATOMIC_XOR] = "xor", [8] = NULL};
+    static const char *const modes[] = {[SHMEMX_IMPORT_READ] = "r",        [SHMEMX_IMPORT_WRITE] = "rw",
+                                        [SHMEMX_IMPORT_COW] = "cow",       [SHMEMX_IMPORT_SNAPSHOT] = "snapshot",
+                                        [SHMEMX_IMPORT_ATOMIC] = "atomic", [5] = NULL};
+    static const char *const key_atomics[] = {
+        [SHMEMX_KEY_FETCH] = "fetch", [SHMEMX_KEY_SET] = "set", [SHMEMX_KEY_ADD] = "add",
+        [SHMEMX_KEY_AND] = "and",     [SHMEMX_KEY_OR] = "or",   [SHMEMX_KEY_XOR] = "xor",
+        [SHMEMX_KEY_SWAP] = "swap",   [SHMEMX_KEY_CAS] = "cas", [8] = NULL};
     if (add_table(module, "TYPES", ext_type_names) < 0 || add_table(module, "KINDS", kinds) < 0 ||
         add_table(module, "GUARDS", guards) < 0 || add_table(module, "OPERATIONS", operations) < 0 ||
+        add_table(module, "IMPORT_MODES", modes) < 0 || add_table(module, "KEY_ATOMICS", key_atomics) < 0 ||
         add_table(module, "ATOMICS", atomics) < 0 || add_table(module, "SOURCES", ext_source_names) < 0)
         return -1;
     return 0;
@@ -72,11 +84,13 @@ PyMODINIT_FUNC PyInit__ext(void)
     PyObject *module = PyModule_Create(&definition);
     if (!module)
         return NULL;
-    PyMethodDef *tables[] = {ext_state_methods, ext_region_methods, ext_access_methods, ext_collective_methods};
+    PyMethodDef *tables[] = {ext_state_methods,      ext_region_methods, ext_access_methods,
+                             ext_collective_methods, ext_pool_methods,   ext_key_methods};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (PyModule_AddFunctions(module, tables[i]) < 0)
             goto failed;
-    if (ext_state_init(module) < 0 || ext_region_init(module) < 0 || add_constants(module) < 0)
+    if (ext_state_init(module) < 0 || ext_region_init(module) < 0 || ext_pool_init(module) < 0 || ext_key_init() < 0 ||
+        add_constants(module) < 0)
         goto failed;
     return module;
 failed:

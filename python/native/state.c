@@ -107,6 +107,7 @@ static int interrupted(void)
 static void in_child(void)
 {
     ext_state.epoch++;
+    ext_state.forks++;
     ext_state.in_flight = 0;
     ext_state.ending = false;
     ext_state.n = 0;

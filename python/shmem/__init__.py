@@ -16,6 +16,13 @@
     shmem.all_reduce(inbox)                       # any array or tensor, in place
     shmem.finalize()
 
+Processes that were not started together share memory by pools, files and keys, which need no job::
+
+    pool = shmem.create_pool('64M')
+    weights = pool.alloc((1024, 1024), 'float32', fill=0)
+    key = pool.export(weights)                    # text, for any other process of this user
+    weights = shmem.import_(key)                  # there: the same memory, as a NumPy array
+
 A *PE* is a process of the job, numbered from 0. Offsets and sizes are in bytes, timeouts in seconds. Every failure is a
 ``shmem.Error``; see ``shmem.errors``. Functions that wait can be interrupted by signals (Ctrl-C), and functions that copy
 or wait release the GIL. In a forked child there is no job, and registered memory stays as it is.
@@ -27,13 +34,18 @@ from . import _aliases, errors
 from ._access import (atomic_add, atomic_and, atomic_cas, atomic_fetch, atomic_fetch_add, atomic_fetch_and,
                       atomic_fetch_or, atomic_fetch_xor, atomic_or, atomic_set, atomic_swap, atomic_xor, get, get_nbi,
                       peer, put, put_nbi, put_signal, put_signal_nbi, wait, wait_until)
+from ._buffer import Buffer
 from ._collective import all_gather, all_reduce, broadcast
 from ._ext import barrier, fence, quiet
 from ._job import finalize, get_unique_id, init, is_initialized, my_pe, n_pes
+from ._key import Allow, AtomicBuffer, export, import_, revoke, token
+from ._pool import Pool, PoolInfo, PoolStats, create_file, create_pool, open_file, open_pool
 from ._region import (LOCAL_ONLY, REMOTE_ATOMIC, REMOTE_READ, REMOTE_WRITE, Access, Region, deregister, region,
                       register)
 from ._symmetric import HeapInfo, empty, free, full, heap_info, zeros
-from .errors import Error, NotInitialized, NotSupported, OwnerDied, PeerDied, Timeout
+from .errors import (DeviceMissing, Error, FileDamaged, FileMissing, FileVersion, KeyMalformed, KeyOrphaned, KeyRefused,
+                     KeyRevoked, KeyUnknown, NameUnknown, NotAShmemFile, NotInitialized, NotSupported, OwnerDied, PeerDied,
+                     PoolFull, Timeout)
 
 __version__ = '0.1.0'
 
@@ -47,6 +59,10 @@ __all__ = [
     'wait', 'wait_until', 'barrier',
     'all_reduce', 'broadcast', 'all_gather',
     'zeros', 'empty', 'full', 'free', 'heap_info', 'HeapInfo',
-    'Error', 'OwnerDied', 'PeerDied', 'Timeout', 'NotInitialized', 'NotSupported', 'errors',
+    'create_pool', 'open_pool', 'create_file', 'open_file', 'Pool', 'PoolStats', 'PoolInfo', 'Buffer',
+    'export', 'import_', 'revoke', 'token', 'Allow', 'AtomicBuffer',
+    'Error', 'OwnerDied', 'PeerDied', 'Timeout', 'NotInitialized', 'NotSupported', 'DeviceMissing', 'PoolFull', 'NameUnknown',
+    'KeyMalformed', 'KeyUnknown', 'KeyRevoked', 'KeyRefused', 'KeyOrphaned', 'FileMissing', 'NotAShmemFile', 'FileDamaged',
+    'FileVersion', 'errors',
 ]
 __all__ += _aliases.install(globals())

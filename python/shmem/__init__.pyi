@@ -1,19 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 # The public interface, for type checkers and editors. Docstrings are in the modules.
+from collections.abc import Iterable, Iterator
+from os import PathLike
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 import enum
 
+import numpy
+
 from numpy.typing import DTypeLike, NDArray
 
 from . import errors as errors
 from .errors import (
+    DeviceMissing as DeviceMissing,
     Error as Error,
+    FileDamaged as FileDamaged,
+    FileMissing as FileMissing,
+    FileVersion as FileVersion,
+    KeyMalformed as KeyMalformed,
+    KeyOrphaned as KeyOrphaned,
+    KeyRefused as KeyRefused,
+    KeyRevoked as KeyRevoked,
+    KeyUnknown as KeyUnknown,
+    NameUnknown as NameUnknown,
+    NotAShmemFile as NotAShmemFile,
     NotInitialized as NotInitialized,
     NotSupported as NotSupported,
     OwnerDied as OwnerDied,
     PeerDied as PeerDied,
+    PoolFull as PoolFull,
     Timeout as Timeout,
 )
 
@@ -327,3 +343,134 @@ class HeapInfo(NamedTuple):
     blocks: int
 
 def heap_info() -> HeapInfo: ...
+
+# --- pools, files and keys
+
+class Buffer(numpy.ndarray[Any, Any]): ...
+
+class PoolStats(NamedTuple):
+    size: int
+    max_size: int
+    in_use: int
+    buffers: int
+    free: int
+    largest_free: int
+    high_water: int
+    members: int
+    died: int
+    owned: int
+    failure: str
+
+class PoolInfo(NamedTuple):
+    type: str
+    name: str
+    path: str
+    page_size: int
+    huge_bytes: int
+    numa_node: int
+    locked: bool
+    cache: str
+    fallback: str
+    writable: bool
+
+class Allow(NamedTuple):
+    kind: str
+    id: int | str
+    rights: str = ...
+
+_AllowList = str | Allow | Iterable[str | Allow] | None
+_Shape = int | tuple[int, ...]
+
+class AtomicBuffer:
+    shape: tuple[int, ...]
+    dtype: numpy.dtype[Any]
+    def fetch(self, index: _Shape) -> int: ...
+    def set(self, index: _Shape, value: int) -> None: ...
+    def add(self, index: _Shape, value: int) -> None: ...
+    def fetch_add(self, index: _Shape, value: int) -> int: ...
+    def and_(self, index: _Shape, value: int) -> int: ...
+    def or_(self, index: _Shape, value: int) -> int: ...
+    def xor(self, index: _Shape, value: int) -> int: ...
+    def swap(self, index: _Shape, value: int) -> int: ...
+    def cas(self, index: _Shape, expected: int, desired: int) -> int: ...
+
+class Pool:
+    def alloc(
+        self,
+        shape: _Shape,
+        dtype: DTypeLike = ...,
+        align: int = 64,
+        own: bool | None = None,
+        zero: bool = False,
+        keep: bool = False,
+        name: str | None = None,
+        fill: Any = None,
+    ) -> Buffer: ...
+    def free(self, buf: Buffer) -> None: ...
+    def keep(self, buf: Buffer) -> None: ...
+    def export(
+        self, buf: Any = None, mode: str | None = None, allow: _AllowList = None, frozen: bool = False
+    ) -> str: ...
+    @overload
+    def import_(
+        self, key: str, mode: Literal['rw', 'r', 'cow'] = 'rw', snapshot: bool = False, token: str | None = None
+    ) -> Buffer: ...
+    @overload
+    def import_(
+        self, key: str, mode: Literal['atomic'], snapshot: bool = False, token: str | None = None
+    ) -> AtomicBuffer: ...
+    def revoke(self, key: str, move: bool = False) -> None: ...
+    def name(self, buf: Buffer, name: str) -> None: ...
+    def unname(self, name: str) -> None: ...
+    def find(self, name: str) -> Buffer: ...
+    def names(self) -> list[str]: ...
+    def __getitem__(self, name: str) -> Buffer: ...
+    def __contains__(self, name: object) -> bool: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def grow(self, size: int | str) -> None: ...
+    def flush(self) -> None: ...
+    def stats(self) -> PoolStats: ...
+    def info(self) -> PoolInfo: ...
+    @property
+    def is_open(self) -> bool: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Pool: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+def create_pool(
+    size: int | str,
+    type: str = 'host',
+    name: str | None = None,
+    *,
+    max_size: int | str | None = None,
+    grow: bool = False,
+    pages: int | str | None = None,
+    numa_node: int | None = None,
+    lock: bool = False,
+    cache: str | None = None,
+) -> Pool: ...
+def open_pool(name_or_key: str) -> Pool: ...
+def create_file(
+    path: str | bytes | PathLike[Any],
+    size: int | str,
+    *,
+    max_size: int | str | None = None,
+    grow: bool = False,
+    lock: bool = False,
+    pages: int | str | None = None,
+    numa_node: int | None = None,
+) -> Pool: ...
+def open_file(path: str | bytes | PathLike[Any], mode: Literal['r', 'rw', 'cow'] = 'rw') -> Pool: ...
+def export(x: Any, mode: str | None = None, allow: _AllowList = None, frozen: bool = False) -> str: ...
+@overload
+def import_(
+    key: str, mode: Literal['rw', 'r', 'cow'] = 'rw', snapshot: bool = False, token: str | None = None
+) -> Buffer: ...
+@overload
+def import_(
+    key: str, mode: Literal['atomic'], snapshot: bool = False, token: str | None = None
+) -> AtomicBuffer: ...
+def revoke(key: str, move: bool = False) -> None: ...
+def token() -> str: ...

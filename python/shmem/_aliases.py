@@ -16,6 +16,11 @@ FUNCTIONS = {
     'unregister': 'deregister',
 }
 
+# (class, other name) -> name in the core; the first is a reserved word, for getattr()
+METHODS = {
+    ('Pool', 'import'): 'import_',
+}
+
 _REGION = {'mem_region': 'region', 'mr': 'region'}
 _TO = {**_REGION, 'dst': 'pe'}
 _FROM = {**_REGION, 'src': 'pe', 'dst': 'pe'}
@@ -100,4 +105,6 @@ def install(namespace: dict[str, Any]) -> list[str]:
     """Puts the other names of functions into the package; returns them."""
     for other, core in FUNCTIONS.items():
         namespace[other] = namespace[core]
+    for (kind, other), core in METHODS.items():
+        setattr(namespace[kind], other, getattr(namespace[kind], core))
     return list(FUNCTIONS)

@@ -13,6 +13,8 @@ import errno as _errno
 __all__ = [
     'Error', 'OwnerDied', 'PeerDied', 'Timeout', 'NotInitialized', 'NotSupported', 'InvalidArgument', 'WrongType',
     'OutOfRange', 'BadBuffer', 'AccessDenied', 'OutOfMemory', 'Stale', 'Busy', 'Deadlock', 'TooSmall',
+    'AlreadyExists', 'DeviceMissing', 'PoolFull', 'NameUnknown', 'KeyMalformed', 'KeyUnknown', 'KeyRevoked', 'KeyRefused',
+    'KeyOrphaned', 'FileMissing', 'NotAShmemFile', 'FileDamaged', 'FileVersion',
 ]
 
 
@@ -73,6 +75,60 @@ class Stale(Error, LookupError):
     """A region or an array that is no more: deregistered, freed, closed, or of a job that is over."""
 
 
+class AlreadyExists(InvalidArgument, FileExistsError):
+    """The name, or the file, is there already."""
+
+
+class DeviceMissing(NotSupported):
+    """The type of memory is not to be had here; the text says which library, driver or device is missing."""
+
+
+class PoolFull(OutOfMemory):
+    """No room in the pool; the text tells how much is free, and what the largest free block is."""
+
+
+class NameUnknown(Error, KeyError):
+    """There is no buffer, or no pool, of this name."""
+
+    __str__ = Exception.__str__  # KeyError's puts quotation marks around the text
+
+
+class KeyMalformed(InvalidArgument):
+    """The text is no key, or was mistyped or cut off."""
+
+
+class KeyUnknown(Error, LookupError):
+    """There is no such key: it was never made, or was revoked long ago."""
+
+
+class KeyRevoked(Error, LookupError):
+    """The key was revoked, or its buffer was freed."""
+
+
+class KeyRefused(AccessDenied):
+    """The key does not grant this to this process; the text says what was asked for and what is granted."""
+
+
+class KeyOrphaned(Error, LookupError):
+    """No living process holds the memory that the key opens."""
+
+
+class FileMissing(Error, FileNotFoundError):
+    """There is no such file or folder."""
+
+
+class NotAShmemFile(InvalidArgument):
+    """The file is something else."""
+
+
+class FileDamaged(Error, ValueError):
+    """The file was truncated or is damaged; the text says where."""
+
+
+class FileVersion(NotSupported):
+    """The file was written by a newer version, or by a build with another layout."""
+
+
 class Busy(Error):
     """Another thread, or the system, is using it."""
 
@@ -92,7 +148,7 @@ _BY_ERRNO: dict[int, type[Error]] = {
     _errno.ENOTSUP: NotSupported,
     _errno.ENOSYS: NotSupported,
     _errno.EINVAL: InvalidArgument,
-    _errno.EEXIST: InvalidArgument,
+    _errno.EEXIST: AlreadyExists,
     _errno.EFAULT: InvalidArgument,
     _errno.EACCES: AccessDenied,
     _errno.ENOMEM: OutOfMemory,
@@ -101,7 +157,39 @@ _BY_ERRNO: dict[int, type[Error]] = {
     _errno.EBUSY: Busy,
     _errno.EDEADLK: Deadlock,
     _errno.EMSGSIZE: TooSmall,
+    _errno.E2BIG: InvalidArgument,
+    _errno.ENAMETOOLONG: InvalidArgument,
+    _errno.EFBIG: OutOfRange,
+    _errno.EMFILE: OutOfMemory,
+    _errno.ENFILE: OutOfMemory,
+    _errno.ENODEV: DeviceMissing,
+    _errno.EROFS: AccessDenied,
+    _errno.EBADF: Stale,
+    _errno.EILSEQ: FileDamaged,
+    _errno.ENOKEY: KeyUnknown,
+    _errno.EKEYREVOKED: KeyRevoked,
+    _errno.EKEYEXPIRED: KeyOrphaned,
 }
+
+# Where an errno means something else.
+_POOL: dict[int, type[Error]] = {_errno.EPERM: AccessDenied}
+_KEY: dict[int, type[Error]] = {_errno.EPERM: KeyRefused, _errno.EACCES: KeyRefused, _errno.EINVAL: KeyMalformed}
+_FILE: dict[int, type[Error]] = {_errno.EPERM: AccessDenied, _errno.ENOENT: FileMissing, _errno.ENOTDIR: FileMissing}
+_NAME: dict[int, type[Error]] = {_errno.ENOENT: NameUnknown}
+_BY_FUNCTION: dict[str, dict[int, type[Error]]] = {
+    'create_pool': _POOL,
+    'open_pool': {**_KEY, **_NAME},
+    'create_file': _FILE,
+    'open_file': {**_FILE, _errno.EINVAL: NotAShmemFile, _errno.EPROTO: FileVersion},
+    'import_': _KEY,
+    'revoke': _KEY,
+    'Pool.revoke': _KEY,
+    'Pool.alloc': {_errno.ENOMEM: PoolFull, _errno.EFBIG: PoolFull},
+    'Pool.find': _NAME,
+    'Pool.unname': _NAME,
+}
+# What else can be wrong with a call that takes a key.
+_NOT_THE_KEY = ('the token ', 'this key opens ', 'only a buffer ', 'the key is revoked', 'the name ')
 
 _BY_KIND: dict[str, tuple[type[Error], int]] = {
     'type': (WrongType, _errno.EINVAL),
@@ -122,4 +210,7 @@ def make(function: str, code: int | str, text: str) -> Error:
         kind, number = _BY_KIND[code]
     else:
         kind, number = _BY_ERRNO.get(code, Error), code
+        kind = _BY_FUNCTION.get('import_' if function.startswith('AtomicBuffer') else function, {}).get(code, kind)
+        if kind is KeyMalformed and text.startswith(_NOT_THE_KEY):
+            kind = InvalidArgument
     return kind(f'shmem.{function}: {text}', number)

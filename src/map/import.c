@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "base/copy.h"
 #include "base/error.h"
 #include "import_table.h"
+#include "service.h"
 #include "share_ask.h"
 #include "share_internal.h"
 #include "share_serve.h"
@@ -75,6 +77,21 @@ static size_t page_of(int fd)
     return fstatfs(fd, &fs) == 0 && (unsigned long)fs.f_type == HUGETLBFS_MAGIC ? (size_t)fs.f_bsize : page_size();
 }
 
+/* A descriptor that came with a key. A file on disk cannot be sealed against shrinking; it is taken from processes of
+   this user only, who could do worse. */
+static int check_handle(const struct shmemi_hal *hal, int fd, uint64_t end, uint32_t uid)
+{
+    struct stat st;
+    if (uid != (uint32_t)geteuid() || fcntl(fd, F_GET_SEALS) >= 0 || errno != EINVAL)
+        return hal->check(fd, end);
+    if (fstat(fd, &st) < 0)
+        return shmemi_fail_errno("examining the file of a key");
+    if (!S_ISREG(st.st_mode) || st.st_size < 0 || (uint64_t)st.st_size < end)
+        return shmemi_fail(-EPROTO, "the file of the key has %lld bytes, and %llu are needed", (long long)st.st_size,
+                           (unsigned long long)end);
+    return 0;
+}
+
 /* The pages of the key alone, copied on write or to be copied at once. */
 static int map_copy(struct import *i, const struct shmemi_share_segment *s)
 {
@@ -86,7 +103,7 @@ static int map_copy(struct import *i, const struct shmemi_share_segment *s)
     void *at = NULL;
     if (!hal)
         return shmemi_fail(-ENODEV, "the key is of a kind of memory that is not to be had here");
-    int rc = hal->check(s->fd, end);
+    int rc = check_handle(hal, s->fd, end, i->visible.key.uid);
     if (rc == 0)
         rc = hal->map(s->fd, begin, end - begin, snapshot ? SHMEMI_READ_ONLY : SHMEMI_COPY_ON_WRITE, NULL, &at);
     if (rc < 0)
@@ -222,7 +239,7 @@ static int check_answer(const struct import *i, const struct shmemi_share_answer
         !fits(&s, r))
         return shmemi_fail(-EPROTO, "the server of the key sent a segment that does not contain what the key names");
     const struct shmemi_hal *hal = a->kind < SHMEMI_MEMORY_KINDS ? shmemi_hal(a->kind) : NULL;
-    return hal ? hal->check(fd, end)
+    return hal ? check_handle(hal, fd, end, i->visible.key.uid)
                : shmemi_fail(-ENODEV, "the key is of a kind of memory that is not to be had here");
 }
 
@@ -265,6 +282,27 @@ static int use_descriptor(struct import *i, const struct shmemi_share_answer *a,
     return rc;
 }
 
+/* A guest will need the service thread: it starts while the server is waking up. */
+static void start_service(void *held)
+{
+    if (!*(bool *)held)
+        *(bool *)held = shmemi_service_hold() == 0; /* else serving says why */
+}
+
+static int take_answer(struct import *i, const struct shmemi_share_answer *a, int fds[2], unsigned nfds)
+{
+    int rc = check_answer(i, a, fds[0], nfds);
+    if (rc < 0) {
+        while (nfds)
+            close(fds[--nfds]);
+        return rc;
+    }
+    i->visible.record = a->record;
+    i->visible.rights = a->rights;
+    i->visible.bytes = a->record.bytes;
+    return nfds ? use_descriptor(i, a, fds[0]) : 0;
+}
+
 static int open_asked(struct import *i)
 {
     struct shmemi_share_request request = shmemi_share_request(SHMEMI_SHARE_IMPORT, &i->visible.key, &i->claims);
@@ -272,19 +310,17 @@ static int open_asked(struct import *i)
     int fds[2];
     unsigned nfds = 0;
     request.mode = i->visible.mode;
+    bool held = false;
+    const struct shmemi_meanwhile start = {.call = start_service, .context = &held};
+    bool serves = request.mode != SHMEMI_IMPORT_SNAPSHOT && request.mode != SHMEMI_IMPORT_ATOMIC;
     int rc = shmemi_share_watch_fork();
-    if (rc < 0 || (rc = shmemi_share_ask(&request, true, &a, fds, &nfds)) < 0)
-        return rc;
-    rc = check_answer(i, &a, fds[0], nfds);
-    if (rc < 0) {
-        while (nfds)
-            close(fds[--nfds]);
-        return rc;
-    }
-    i->visible.record = a.record;
-    i->visible.rights = a.rights;
-    i->visible.bytes = a.record.bytes;
-    return nfds ? use_descriptor(i, &a, fds[0]) : 0;
+    if (rc == 0)
+        rc = shmemi_share_ask(&request, true, serves ? &start : NULL, &a, fds, &nfds);
+    if (rc == 0)
+        rc = take_answer(i, &a, fds, nfds);
+    if (held)
+        shmemi_service_unhold();
+    return rc;
 }
 
 /* --- open and close --------------------------------------------------------------------------------------------------
@@ -357,7 +393,7 @@ static int ask_atomic(const struct import *i, enum shmemi_atomic op, unsigned wi
     r.offset = offset;
     r.operand = operand;
     r.compare = compare;
-    int rc = shmemi_share_ask(&r, false, &a, fds, &nfds);
+    int rc = shmemi_share_ask(&r, false, NULL, &a, fds, &nfds);
     while (nfds)
         close(fds[--nfds]);
     if (rc == 0)

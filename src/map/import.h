@@ -36,10 +36,10 @@ struct shmemi_import {
     struct shmemi_key_record record; /* as it was at the import; the note is in it */
 };
 
-/* Imports a key: by the process's own shares if it is a member, from what is mapped already, or by asking those who
-   serve it. claims NULL: none. Errors: -EINVAL malformed, -ENOKEY unknown, -EKEYREVOKED revoked, -EACCES refused (the
-   text says which rights were asked and granted), -EKEYEXPIRED nobody living holds it, -EPROTO a server that answers
-   nonsense. */
+/* Imports a key (mode: one of the above, else -EINVAL): by the process's own shares if it is a member, from what is
+   mapped already, or by asking those who serve it. claims NULL: none. Errors: -EINVAL malformed, -ENOKEY unknown,
+   -EKEYREVOKED revoked, -EACCES refused (the text says which rights were asked and granted), -EKEYEXPIRED nobody living
+   holds it, -EPROTO a server that answers nonsense. */
 int shmemi_import_open(const char *text, enum shmemi_import_mode mode, const struct shmemi_import_claims *claims,
                        struct shmemi_import **out);
 void shmemi_import_close(struct shmemi_import *import);
@@ -56,12 +56,14 @@ enum shmemi_atomic {
 };
 
 /* One atomic on the 4 or 8 bytes (`width`) at `offset` of the import, which must be aligned; checked against the
-   rights, done directly where the memory is mapped for writing, else by the owner. *before: the value that was there.
-   -EKEYEXPIRED when the owner is gone. Thread-safe. */
+   rights, done directly where the memory is mapped for writing, else by the owner or another member. On a copy
+   (copy-on-write, snapshot) it changes the copy, whatever the rights are. *before (may be NULL): the value that was
+   there. -EKEYEXPIRED when the owner is gone. Thread-safe. */
 int shmemi_import_atomic(struct shmemi_import *import, enum shmemi_atomic op, unsigned width, uint64_t offset,
                          uint64_t operand, uint64_t compare, uint64_t *before);
 
-/* In a forked child: imports stay mapped; guests' sockets are closed. Called by the handler that share.c installs. */
+/* In a forked child: imports stay mapped and can be closed; guests' sockets and kept descriptors are closed, so keys
+   are asked for anew. Called by the handler that share.c installs. */
 void shmemi_imports_after_fork(void);
 
 #endif

@@ -172,9 +172,18 @@ void shmemi_guest_end_unused(void)
     pthread_mutex_unlock(&guests.lock);
 }
 
+void shmemi_guests_before_fork(void)
+{
+    pthread_mutex_lock(&guests.lock);
+}
+
+void shmemi_guests_after_fork(void)
+{
+    pthread_mutex_unlock(&guests.lock);
+}
+
 void shmemi_guests_forget(void)
 {
-    pthread_mutex_init(&guests.lock, NULL); /* whoever held it is not here */
     for (struct shmemi_guest *g = guests.all, *next; g; g = next) {
         next = g->next;
         shmemi_service_forget(g->service);

@@ -325,12 +325,14 @@ void shmemi_imports_drop_descriptors(void)
 
 void shmemi_imports_before_fork(void)
 {
+    shmemi_guests_before_fork();
     shmemi_imports_lock();
 }
 
 void shmemi_imports_after_fork_in_parent(void)
 {
     shmemi_imports_unlock();
+    shmemi_guests_after_fork();
 }
 
 void shmemi_imports_after_fork(void)
@@ -338,4 +340,5 @@ void shmemi_imports_after_fork(void)
     shmemi_imports_drop_descriptors();
     shmemi_guests_forget();
     shmemi_imports_unlock();
+    shmemi_guests_after_fork();
 }

@@ -90,7 +90,9 @@ void shmemi_guest_end_unused(void);
 /* Under the lock: one segment more or less. */
 void shmemi_guest_lost(struct shmemi_guest *guest);
 
-/* In a forked child. */
+/* Around fork: none begins or ends meanwhile, so a child knows of each listener. And in the child. */
+void shmemi_guests_before_fork(void);
+void shmemi_guests_after_fork(void);
 void shmemi_guests_forget(void);
 
 #endif

@@ -42,10 +42,13 @@ enum shmemi_key_state { SHMEMI_KEY_FREE, SHMEMI_KEY_WRITING, SHMEMI_KEY_LIVE, SH
 enum {
     SHMEMI_KEY_FROZEN = 1u << 0, /* its segment is sealed against new writers */
     SHMEMI_KEY_POOL = 1u << 1,   /* opens the whole pool: its holder may become a member */
+    SHMEMI_KEY_TAKEN = 1u << 2,  /* a process that is no member has it: guests must be told when it is revoked */
 };
 
 /* One key in a share's table; may lie in memory that others can write to, so it is copied and checked before use.
-   `state` is released after the rest was written. The writer's slot stands in its bits 8 and up. */
+   `state` is released after the rest was written. Its bits: 0-7 enum shmemi_key_state, 8-15 the slot of the last
+   writer, 16-31 how often the record was used. Records are used in order, so the first whose state is 0 ends the part
+   in use. */
 struct shmemi_key_record {
     _Atomic uint32_t state;
     uint32_t flags;
@@ -55,7 +58,7 @@ struct shmemi_key_record {
     uint32_t allowed;                /* entries of allow */
     struct shmemi_allow allow[SHMEMI_KEY_ALLOWS];
     uint32_t note_bytes;
-    uint32_t reserved;
+    uint32_t reserved; /* 0 in a table; see share_serve.h for copies that were sent */
     uint8_t note[SHMEMI_KEY_NOTE];
 };
 

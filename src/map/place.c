@@ -39,7 +39,7 @@ static int map_pages(struct shmemi_place *place)
     char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return shmemi_fail_errno("mapping a page for an alive word");
-    void *of_word = (void *)(word - inside); // NOLINT
+    void *of_word = (void *)(word - inside);
     if (mremap(of_word, 0, page, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == MAP_FAILED) {
         int rc = shmemi_fail_errno("mapping the page of an alive word once more");
         munmap(pages, 2 * page);
@@ -85,15 +85,16 @@ static void pending(struct shmemi_places *list, struct robust_list *node)
    in another PID namespace, so a word that somebody else holds is not even tried. */
 bool shmemi_place_claim(struct shmemi_places *list, struct shmemi_place *place)
 {
-    uint32_t none = 0, own = (uint32_t)syscall(SYS_gettid) | FUTEX_WAITERS;
+    uint32_t own = (uint32_t)syscall(SYS_gettid) | FUTEX_WAITERS;
     /* [alive] relaxed: only a hint, the exchange below decides. */
-    if (atomic_load_explicit(place->alive, memory_order_relaxed) != 0)
+    uint32_t before = atomic_load_explicit(place->alive, memory_order_relaxed);
+    if (before != 0 && !(place->after_dead && before & FUTEX_OWNER_DIED))
         return false;
     pending(list, place->node);
     /* [alive] acquire pairs with the release of whoever left (below) or swept the place: what it did comes before.
        Members learn that this one is present from `state`, which is released later. */
     bool claimed =
-        atomic_compare_exchange_strong_explicit(place->alive, &none, own, memory_order_acquire, memory_order_relaxed);
+        atomic_compare_exchange_strong_explicit(place->alive, &before, own, memory_order_acquire, memory_order_relaxed);
     if (claimed) {
         /* [generation] relaxed: a lock word of whoever was here before looks alive until this is seen, and no longer. */
         atomic_fetch_add_explicit(&place->member->generation, 1, memory_order_relaxed);

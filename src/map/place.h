@@ -27,6 +27,7 @@ struct shmemi_place {
     char *pages;                  /* the two */
     struct robust_list *node;
     _Atomic uint32_t *alive; /* the word, in the first page */
+    bool after_dead;         /* the word may be that of a dead member */
     uint32_t generation;     /* service.c: of the process that took it; others after a fork */
 };
 
@@ -39,8 +40,8 @@ int shmemi_place_make(struct shmemi_member *member, struct shmemi_place **out);
 /* Gives back what make took. NULL is allowed. */
 void shmemi_place_free(struct shmemi_place *place);
 
-/* By the list's thread: takes the word if it is 0. Killed at any instruction of it, the thread has either not taken the
-   word or the kernel marks it. */
+/* By the list's thread: takes the word if it is 0, or, with after_dead, marked by the kernel. Killed at any instruction
+   of it, the thread has either not taken the word or the kernel marks it. */
 bool shmemi_place_claim(struct shmemi_places *list, struct shmemi_place *place);
 
 /* By the list's thread: state becomes LEFT, the word 0, and all who sleep on it wake. */

@@ -6,6 +6,7 @@
 #include "service.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -39,6 +40,8 @@ struct shmemi_service {
     void *context;
     struct shmemi_place *place; /* or NULL */
     uint32_t generation;        /* of the process that made it */
+    struct pollfd *room;        /* until the thread has it: polls with room for this one too */
+    size_t room_size;
 };
 
 /* A connection that was accepted and has not been answered. */
@@ -49,25 +52,26 @@ struct pending {
 };
 
 struct command {
-    enum { HOLD, LEAVE, ADD, REMOVE, NOTHING, QUIT } what;
+    enum { HOLD, LEAVE, REMOVE, NOTHING, QUIT } what;
     int rc;
     struct shmemi_service *service;
     struct shmemi_place *place;
-    struct pollfd *polls; /* ADD: room for one more; then the room it replaces, to be freed */
 };
 
 struct hub {
     pthread_t thread;
     int bell; /* an eventfd: there is a command */
-    struct command *command;
-    _Atomic uint32_t done;  /* 1 when the command is carried out; first of all, when the thread runs */
-    int begun;              /* the thread's own start: 0 or a negative errno */
-    unsigned users;         /* services and places; under process.lock */
-    unsigned services_made; /* under process.lock: room in polls */
+    struct command *_Atomic command;
+    _Atomic uint32_t done;                 /* 1 when the command is carried out */
+    struct shmemi_service *_Atomic coming; /* services to be added: nobody waits for that */
+    unsigned users;                        /* services and places; under process.lock */
+    unsigned services_made;                /* under process.lock: room in polls */
     /* The thread's own. */
+    int begun; /* whether it can hold words: 0 or a negative errno */
     struct shmemi_places places;
     struct shmemi_service *services;
     struct pollfd *polls;
+    size_t polls_size;
     struct pending pending[PENDING_MOST];
     unsigned pendings;
 };
@@ -100,20 +104,31 @@ static void remove_service(struct hub *hub, const struct shmemi_service *gone)
             drop(hub, i);
 }
 
-static void add_service(struct hub *hub, struct command *c)
+static void add_coming(struct hub *hub)
 {
-    struct pollfd *before = hub->polls;
-    hub->polls = c->polls;
-    c->polls = before;
-    c->service->next = hub->services;
-    hub->services = c->service;
+    /* [coming] acquire pairs with the release in add(). */
+    struct shmemi_service *s = atomic_exchange_explicit(&hub->coming, NULL, memory_order_acquire);
+    for (struct shmemi_service *next; s; s = next) {
+        next = s->next;
+        struct pollfd *room = s->room, *before = hub->polls;
+        s->room = NULL; /* each is in one place at most, also for a child that is forked at this instant */
+        if (s->room_size > hub->polls_size) {
+            hub->polls = room;
+            hub->polls_size = s->room_size;
+            room = before;
+        }
+        free(room);
+        s->next = hub->services;
+        hub->services = s;
+    }
 }
 
 static int hold(struct hub *hub, struct shmemi_place *place)
 {
+    if (hub->begun < 0)
+        return hub->begun;
     if (hub->places.count >= SHMEMI_PLACES_MOST)
-        return shmemi_fail(-EUSERS, "this process takes part in %d things already: no more are possible",
-                           SHMEMI_PLACES_MOST);
+        return -EUSERS;
     return shmemi_place_claim(&hub->places, place) ? 0 : -EBUSY;
 }
 
@@ -123,13 +138,15 @@ static bool carry_out(struct hub *hub)
     uint64_t rings;
     ssize_t ignored = read(hub->bell, &rings, sizeof rings);
     (void)ignored;
-    struct command *c = hub->command;
+    add_coming(hub);
+    /* [command] acquire pairs with the release in command(). */
+    struct command *c = atomic_exchange_explicit(&hub->command, NULL, memory_order_acquire);
+    if (!c)
+        return true;
     bool go_on = c->what != QUIT;
     c->rc = 0;
     if (c->what == HOLD)
         c->rc = hold(hub, c->place);
-    if (c->what == ADD)
-        add_service(hub, c);
     if (c->what == REMOVE)
         remove_service(hub, c->service);
     if ((c->what == REMOVE || c->what == LEAVE) && c->place)
@@ -199,9 +216,6 @@ static void *serve(void *argument)
     struct hub *hub = argument;
     prctl(PR_SET_NAME, "shmem-service");
     hub->begun = shmemi_places_begin(&hub->places);
-    /* [done] pairs with the acquire in wait_done(). */
-    atomic_store_explicit(&hub->done, 1, memory_order_release);
-    shmemi_futex_wake(&hub->done, 1);
     for (bool go_on = true; go_on;) {
         int timeout = drop_silent(hub);
         unsigned n = list_polls(hub), listed = hub->pendings;
@@ -227,25 +241,25 @@ static void *serve(void *argument)
 
 /* --- for other threads: commands, and the thread's beginning and end; all under process.lock ---------------------- */
 
-static void wait_done(struct hub *hub)
+static void ring(struct hub *hub)
 {
-    struct shmemi_futex done = {.word = &hub->done, .value = 0};
-    /* [done] pairs with the releases in serve() and carry_out(). */
-    while (!atomic_load_explicit(&hub->done, memory_order_acquire))
-        shmemi_futex_wait(&done, 1, SHMEMI_NO_DEADLINE);
+    uint64_t one = 1;
+    ssize_t ignored = write(hub->bell, &one, sizeof one);
+    (void)ignored;
 }
 
 static int command(struct command *c)
 {
     struct hub *hub = process.hub;
     SHMEMI_ASSERT(!pthread_equal(hub->thread, pthread_self())); /* an answer: it would wait for itself */
-    hub->command = c;
-    /* [done] relaxed: the bell orders it, and the command, before the thread's reading them. */
-    atomic_store_explicit(&hub->done, 0, memory_order_relaxed);
-    uint64_t one = 1;
-    ssize_t ignored = write(hub->bell, &one, sizeof one);
-    (void)ignored;
-    wait_done(hub);
+    struct shmemi_futex done = {.word = &hub->done, .value = 0};
+    atomic_store_explicit(&hub->done, 0, memory_order_relaxed); /* [done] ordered by the release of the command */
+    /* [command] release pairs with the acquire in carry_out(). */
+    atomic_store_explicit(&hub->command, c, memory_order_release);
+    ring(hub);
+    /* [done] acquire pairs with the release in carry_out(). */
+    while (!atomic_load_explicit(&hub->done, memory_order_acquire))
+        shmemi_futex_wait(&done, 1, SHMEMI_NO_DEADLINE);
     return c->rc;
 }
 
@@ -267,7 +281,6 @@ static int create_thread(struct hub *hub)
                            "starting the service thread: %s (%s; see the limits of address space and of processes: "
                            "ulimit -v, ulimit -u)",
                            strerror(rc), shmemi_errno_name(rc));
-    wait_done(hub);
     return 0;
 }
 
@@ -318,6 +331,7 @@ static int start_hub(void)
         return shmemi_fail(-ENOMEM, "no memory for the service thread");
     }
     hub->polls = polls;
+    hub->polls_size = POLL_ALWAYS;
     hub->bell = eventfd(0, EFD_CLOEXEC);
     int rc = hub->bell < 0 ? shmemi_fail_errno("eventfd") : create_thread(hub);
     if (rc < 0) {
@@ -325,10 +339,6 @@ static int start_hub(void)
         return rc;
     }
     process.hub = hub;
-    if (hub->begun < 0) {
-        end_hub();
-        return shmemi_fail(-ENOSYS, "set_robust_list failed: without it nobody could notice that this process died");
-    }
     return 0;
 }
 
@@ -347,23 +357,41 @@ static void unuse_hub(void)
         end_hub();
 }
 
+int shmemi_service_hold(void)
+{
+    pthread_mutex_lock(&process.lock);
+    int rc = use_hub();
+    pthread_mutex_unlock(&process.lock);
+    return rc;
+}
+
+void shmemi_service_unhold(void)
+{
+    pthread_mutex_lock(&process.lock);
+    unuse_hub();
+    pthread_mutex_unlock(&process.lock);
+}
+
 /* --- places ------------------------------------------------------------------------------------------------------ */
 
 /* 0, -EBUSY when the word is taken (without a text), or an error. The hub is in use. */
-static int hold_word(struct shmemi_member *member, struct shmemi_place **out)
+static int hold_word(struct shmemi_member *member, bool after_dead, struct shmemi_place **out)
 {
     struct command c = {.what = HOLD};
     int rc = shmemi_place_make(member, &c.place);
     if (rc < 0)
         return rc;
     c.place->generation = process.generation;
+    c.place->after_dead = after_dead;
     if ((rc = command(&c)) < 0)
         shmemi_place_free(c.place);
     else
         *out = c.place;
-    if (rc == -EUSERS) /* its text is the service thread's */
+    if (rc == -EUSERS)
         return shmemi_fail(-EUSERS, "this process takes part in %d things already: no more are possible",
                            SHMEMI_PLACES_MOST);
+    if (rc < 0 && rc != -EBUSY) /* its text is the service thread's */
+        return shmemi_fail(rc, "set_robust_list failed: without it nobody could notice that this process died");
     return rc;
 }
 
@@ -372,15 +400,16 @@ static struct shmemi_member *member_at(struct shmemi_member *first, size_t strid
     return (struct shmemi_member *)(void *)((char *)first + stride * i);
 }
 
-static int take_free(struct shmemi_member *first, size_t stride, unsigned count, struct shmemi_place **out,
-                     unsigned *number)
+static int take_free(struct shmemi_member *first, size_t stride, unsigned count, bool after_dead,
+                     struct shmemi_place **out, unsigned *number)
 {
     for (unsigned i = 0; i < count; i++) {
         struct shmemi_member *m = member_at(first, stride, i);
         /* [alive] relaxed: only a hint, the claim decides. */
-        if (atomic_load_explicit(&m->alive, memory_order_relaxed) != 0)
+        uint32_t alive = atomic_load_explicit(&m->alive, memory_order_relaxed);
+        if (alive != 0 && !(after_dead && alive & FUTEX_OWNER_DIED))
             continue;
-        int rc = hold_word(m, out);
+        int rc = hold_word(m, after_dead, out);
         if (rc == -EBUSY)
             continue;
         if (rc == 0) {
@@ -394,12 +423,12 @@ static int take_free(struct shmemi_member *first, size_t stride, unsigned count,
     return shmemi_fail(-EUSERS, "all %u places are taken", count);
 }
 
-int shmemi_service_take_place(struct shmemi_member *first, size_t stride, unsigned count, struct shmemi_place **out,
-                              unsigned *number)
+int shmemi_service_take_place(struct shmemi_member *first, size_t stride, unsigned count, bool after_dead,
+                              struct shmemi_place **out, unsigned *number)
 {
     pthread_mutex_lock(&process.lock);
     int rc = use_hub();
-    if (rc == 0 && (rc = take_free(first, stride, count, out, number)) < 0)
+    if (rc == 0 && (rc = take_free(first, stride, count, after_dead, out, number)) < 0)
         unuse_hub();
     pthread_mutex_unlock(&process.lock);
     return rc;
@@ -429,14 +458,19 @@ void shmemi_service_forget_place(struct shmemi_place *place)
 static int add(struct shmemi_service *s)
 {
     struct hub *hub = process.hub;
-    struct command c = {.what = ADD, .service = s};
-    c.polls = calloc(POLL_ALWAYS + hub->services_made + 1, sizeof *c.polls);
-    if (!c.polls)
+    s->room_size = POLL_ALWAYS + hub->services_made + 1;
+    s->room = calloc(s->room_size, sizeof *s->room);
+    if (!s->room)
         return shmemi_fail(-ENOMEM, "no memory for a service");
     hub->services_made++;
     s->generation = process.generation;
-    command(&c);
-    free(c.polls);
+    /* [coming] relaxed: only the thread takes away, and takes all; others add under process.lock. */
+    s->next = atomic_load_explicit(&hub->coming, memory_order_relaxed);
+    /* [coming] release pairs with the acquire in add_coming(). */
+    while (
+        !atomic_compare_exchange_weak_explicit(&hub->coming, &s->next, s, memory_order_release, memory_order_relaxed))
+        ;
+    ring(hub);
     return 0;
 }
 
@@ -447,7 +481,7 @@ static int begin(struct shmemi_service *s, struct shmemi_member *member)
     if (rc < 0)
         return rc;
     if (member)
-        rc = hold_word(member, &s->place);
+        rc = hold_word(member, false, &s->place);
     if (rc == -EBUSY)
         rc = shmemi_fail(-EEXIST, "another process (pid %d) has this place already", (int)member->pid);
     if (rc == 0 && (rc = add(s)) < 0 && s->place) {
@@ -530,5 +564,6 @@ void shmemi_service_forget(struct shmemi_service *s)
         return;
     close(s->listener);
     shmemi_place_free(s->place);
+    free(s->room);
     free(s);
 }

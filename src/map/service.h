@@ -8,6 +8,7 @@
 #ifndef SHMEMI_MAP_SERVICE_H
 #define SHMEMI_MAP_SERVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -23,10 +24,10 @@ typedef void (*shmemi_service_answer)(void *context, int socket);
 
 /* Takes the first free place among `count` members that lie `stride` bytes apart, in a shared mapping: one whose alive
    word is 0. From then on the kernel marks the word when this process dies, at whatever instant. pid is set, and then
-   state becomes PRESENT. -EUSERS: none is free (dead members must be swept first), or this process has
-   SHMEMI_PLACES_MOST already. */
-int shmemi_service_take_place(struct shmemi_member *first, size_t stride, unsigned count, struct shmemi_place **out,
-                              unsigned *number);
+   state becomes PRESENT. after_dead: the place of a dead member will do, and what that one had is the caller's to
+   sweep. -EUSERS: none is free, or this process has SHMEMI_PLACES_MOST already. */
+int shmemi_service_take_place(struct shmemi_member *first, size_t stride, unsigned count, bool after_dead,
+                              struct shmemi_place **out, unsigned *number);
 
 /* Leaves in an orderly way: state LEFT, alive word 0. NULL is allowed. */
 void shmemi_service_leave_place(struct shmemi_place *place);
@@ -45,6 +46,11 @@ int shmemi_service_start(struct shmemi_member *member, int listener, shmemi_serv
 /* Ends serving (and leaves the place, where start took one) and closes the listener: when it returns, no answer is
    running. NULL is allowed. */
 void shmemi_service_stop(struct shmemi_service *service);
+
+/* Has the thread started, by whoever will probably need it soon and has to wait for something else anyway; and takes
+   that back. Each hold() that gave 0 needs one unhold(). */
+int shmemi_service_hold(void);
+void shmemi_service_unhold(void);
 
 /* Returns when every answer that was running has ended: for who took something away from answers and is about to close
    or free it. */

@@ -25,7 +25,7 @@ struct shmemi_share {
     uint32_t uid;
     struct shmemi_keys keys;
     struct shmemi_server server;
-    pthread_mutex_t lock; /* of adding keys */
+    pthread_mutex_t lock; /* of adding and revoking keys */
     struct shmemi_service *service;
     _Atomic uint32_t holds; /* how many imports are using it at this moment; and CLOSING */
     bool dead;              /* of a parent process */
@@ -36,10 +36,11 @@ enum { BUCKETS = 64 };
 
 /* The process's, not a job's: importing looks here first, whoever opened the share. */
 static struct {
-    pthread_mutex_t lock;
+    pthread_mutex_t life; /* while a share begins or ends: a forked child knows of each listener; taken first */
+    pthread_mutex_t lock; /* of the list */
     struct shmemi_share *buckets[BUCKETS];
     bool fork_handled;
-} shares = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} shares = {.life = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct shmemi_share **bucket_of(uint64_t number)
 {
@@ -51,6 +52,7 @@ static struct shmemi_share **bucket_of(uint64_t number)
 
 static void before_fork(void)
 {
+    pthread_mutex_lock(&shares.life);
     pthread_mutex_lock(&shares.lock);
     shmemi_imports_before_fork();
 }
@@ -59,6 +61,7 @@ static void after_fork_in_parent(void)
 {
     shmemi_imports_after_fork_in_parent();
     pthread_mutex_unlock(&shares.lock);
+    pthread_mutex_unlock(&shares.life);
 }
 
 static void after_fork_in_child(void)
@@ -73,6 +76,7 @@ static void after_fork_in_child(void)
         shares.buckets[i] = NULL;
     }
     pthread_mutex_unlock(&shares.lock);
+    pthread_mutex_unlock(&shares.life);
 }
 
 int shmemi_share_watch_fork(void)
@@ -91,6 +95,20 @@ static void answer(void *context, int socket)
 {
     const struct shmemi_share *share = context;
     shmemi_share_serve(&share->server, socket);
+}
+
+/* [taken] sequentially consistent, as where it is read: a key that is revoked
+   before this is seen is not handed out any more, but for an answer that is just being sent. */
+static void taken(void *context, uint32_t index)
+{
+    struct shmemi_share *s = context;
+    if (index < s->config.count)
+        __atomic_fetch_or(&s->config.keys[index].flags, SHMEMI_KEY_TAKEN, __ATOMIC_SEQ_CST);
+}
+
+static bool is_taken(const struct shmemi_share *s, uint32_t index)
+{
+    return __atomic_load_n(&s->config.keys[index].flags, __ATOMIC_SEQ_CST) & SHMEMI_KEY_TAKEN; /* [taken] */
 }
 
 static int look_up(void *context, const struct shmemi_key *key, struct shmemi_key_record *out)
@@ -131,6 +149,7 @@ static struct shmemi_share *new_share(const struct shmemi_share_config *config)
     s->server = (struct shmemi_server){.number = config->number,
                                        .uid = s->uid,
                                        .look_up = look_up,
+                                       .taken = taken,
                                        .segment = segment,
                                        .join = join,
                                        .memory = memory,
@@ -168,16 +187,19 @@ int shmemi_share_open(const struct shmemi_share_config *config, struct shmemi_sh
     struct shmemi_share *s = new_share(config);
     if (!s)
         return shmemi_fail(-ENOMEM, "no memory for a share");
-    if ((rc = listen_for(s)) < 0) {
-        free_share(s);
-        return rc;
+    pthread_mutex_lock(&shares.life);
+    if ((rc = listen_for(s)) == 0) {
+        pthread_mutex_lock(&shares.lock);
+        s->next = *bucket_of(config->number);
+        *bucket_of(config->number) = s;
+        pthread_mutex_unlock(&shares.lock);
     }
-    pthread_mutex_lock(&shares.lock);
-    s->next = *bucket_of(config->number);
-    *bucket_of(config->number) = s;
-    pthread_mutex_unlock(&shares.lock);
-    *out = s;
-    return 0;
+    pthread_mutex_unlock(&shares.life);
+    if (rc < 0)
+        free_share(s);
+    else
+        *out = s;
+    return rc;
 }
 
 static void unlist(struct shmemi_share *gone)
@@ -204,8 +226,10 @@ void shmemi_share_close(struct shmemi_share *s)
     if (!s)
         return;
     if (!s->dead) {
+        pthread_mutex_lock(&shares.life);
         unlist(s);
         shmemi_service_stop(s->service);
+        pthread_mutex_unlock(&shares.life);
         wait_for_holds(s);
     }
     free_share(s);
@@ -300,8 +324,10 @@ int shmemi_share_revoke(struct shmemi_share *s, const struct shmemi_key *key)
         return rc;
     if (key->share != s->config.number || key->uid != s->uid)
         return shmemi_fail(-ENOKEY, "the key is of another share");
+    pthread_mutex_lock(&s->lock);
     rc = shmemi_keys_revoke(&s->keys, key->index, key->token);
-    if (rc == 0)
+    pthread_mutex_unlock(&s->lock);
+    if (rc == 0 && is_taken(s, key->index))
         shmemi_share_tell(&tell, key);
     return rc;
 }
@@ -313,11 +339,16 @@ unsigned shmemi_share_revoke_range(struct shmemi_share *s, uint64_t number, uint
     unsigned count = 0;
     if (check_alive(s) < 0)
         return 0;
-    for (uint32_t at = 0; shmemi_keys_revoke_next(&s->keys, number, offset, bytes, &at, key.token); count++) {
+    for (uint32_t at = 0;; count++) {
+        pthread_mutex_lock(&s->lock);
+        bool another = shmemi_keys_revoke_next(&s->keys, number, offset, bytes, &at, key.token);
+        pthread_mutex_unlock(&s->lock);
+        if (!another)
+            return count;
         key.index = at - 1;
-        shmemi_share_tell(&tell, &key);
+        if (is_taken(s, key.index))
+            shmemi_share_tell(&tell, &key);
     }
-    return count;
 }
 
 /* FNV-1a with a salt of its own, so that no other kind of name comes out the same. The user is in the sockets' names.

@@ -23,7 +23,8 @@ enum { SHMEMI_SHARE_MEMBERS = 256, SHMEMI_GUESTS = 256, SHMEMI_GUESTS_MOST = 64 
 /* A segment as this process holds it. The importer maps [window, window + window_bytes) at once, so that further keys
    of the same segment need no mapping of their own; it must contain what the key names. */
 struct shmemi_share_segment {
-    int fd; /* the share's own; not to be closed by who asked */
+    int fd; /* the share's own; not to be closed by who asked. Before the share itself closes it, it makes segment() say
+               -ENOENT and calls shmemi_service_settle() (service.h): an answer might be sending it just now */
     uint64_t window, window_bytes;
     enum shmemi_memory_kind kind;
     bool own; /* the segment holds one exported buffer and nothing else */
@@ -34,12 +35,15 @@ struct shmemi_share_config {
     unsigned slot;                  /* this process among the members, < SHMEMI_SHARE_MEMBERS */
     struct shmemi_key_record *keys; /* the table; zeroed when it is made; shared by all members */
     uint32_t count;
-    bool (*reserve)(void *context,
-                    uint32_t index); /* takes memory for that record before it is first used; NULL: it is there */
-    /* The next three are called on the service thread and must not block. -ENOENT: this process does not hold it. */
+    /* Takes memory for that record before it is first used; false: there is none, with the text set. NULL: it is there.
+       Beyond the part in use (key.h) only the next record is ever looked at. */
+    bool (*reserve)(void *context, uint32_t index);
+    /* The next three are called on the service thread, and by imports of this process on their threads; they must not
+       block, call nothing of this header or of service.h, and take no lock that is held while the share is closed.
+       -ENOENT: this process does not hold it. */
     int (*segment)(void *context, uint64_t segment, struct shmemi_share_segment *out);
-    /* For keys with SHMEMI_KEY_POOL, and for requests by name of processes of the same user: the descriptors that a
-       new member needs. NULL: there is nothing to join. */
+    /* For keys with SHMEMI_KEY_POOL, and for requests by name of processes of the same user: the one or two descriptors
+       that a new member needs (the share's own; fds are -1 before). NULL: there is nothing to join. */
     int (*join)(void *context, int fds[2], uint64_t values[4]);
     /* The memory itself, as this process has it mapped for reading and writing: for atomics of those without a mapping.
      */
@@ -52,7 +56,9 @@ struct shmemi_share;
 /* Starts to serve. -EADDRINUSE when another process has that slot of that number. */
 int shmemi_share_open(const struct shmemi_share_config *config, struct shmemi_share **out);
 
-/* Ends it. Keys of this process's that are LIVE stay in the table if it is shared. NULL is allowed. */
+/* Ends it: when it returns, none of the config's functions is running. Keys of this process's that are LIVE stay in the
+   table if it is shared. NULL is allowed. In a forked child the parent's handles are dead: all but close() and forget()
+   fail with -ENOTCONN. */
 void shmemi_share_close(struct shmemi_share *share);
 
 /* In a forked child: frees the handle, closes its sockets, and touches nothing shared. */
@@ -75,7 +81,8 @@ int shmemi_share_export(struct shmemi_share *share, const struct shmemi_export *
    stop. -ENOKEY when this share has no such key, -EKEYREVOKED when it was revoked before. */
 int shmemi_share_revoke(struct shmemi_share *share, const struct shmemi_key *key);
 
-/* Revokes every key of memory that overlaps the range; the memory is about to be freed. Returns how many. */
+/* Revokes every key of memory that overlaps the range; the memory is about to be freed. Returns how many. Looks at all
+   records in use, so it is for memory that has been exported. */
 unsigned shmemi_share_revoke_range(struct shmemi_share *share, uint64_t segment, uint64_t offset, uint64_t bytes);
 
 /* The record of a key of this share, checked and copied: 0, -ENOKEY or -EKEYREVOKED. For whoever is a member: no
@@ -86,7 +93,8 @@ int shmemi_share_look_up(struct shmemi_share *share, const struct shmemi_key *ke
  * slot. */
 void shmemi_keys_sweep(struct shmemi_key_record *keys, uint32_t count, unsigned slot);
 
-/* The share of that number that this process serves as a member, or NULL. */
+/* The share of that number that this process serves as a member, or NULL. The caller sees to it that it is not closed
+   meanwhile. */
 struct shmemi_share *shmemi_share_find(uint64_t number);
 
 /* Asks the living members of the share `number` (any slot) for what a new member needs: fds[0..*nfds) are the caller's

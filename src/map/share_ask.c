@@ -51,11 +51,13 @@ static void close_all(int fds[2], unsigned *nfds)
 }
 
 /* Sends and receives over a connection. 0: an answer that is sound in form. */
-static int exchange(int socket, const struct shmemi_share_request *r, struct shmemi_share_answer *a, int fds[2],
-                    unsigned *nfds, int64_t deadline)
+static int exchange(int socket, const struct shmemi_share_request *r, const struct shmemi_meanwhile *meanwhile,
+                    struct shmemi_share_answer *a, int fds[2], unsigned *nfds, int64_t deadline)
 {
     *nfds = 0;
     int rc = shmemi_wire_send(socket, r, sizeof *r, NULL, 0, deadline);
+    if (rc == 0 && meanwhile)
+        meanwhile->call(meanwhile->context);
     if (rc == 0)
         rc = shmemi_wire_receive(socket, a, sizeof *a, fds, 2, nfds, deadline);
     if (rc < 0)
@@ -69,8 +71,8 @@ static int exchange(int socket, const struct shmemi_share_request *r, struct shm
 }
 
 /* -ECONNREFUSED: nobody is there. */
-static int ask_one(unsigned slot, const struct shmemi_share_request *r, struct shmemi_share_answer *a, int fds[2],
-                   unsigned *nfds)
+static int ask_one(unsigned slot, const struct shmemi_share_request *r, const struct shmemi_meanwhile *meanwhile,
+                   struct shmemi_share_answer *a, int fds[2], unsigned *nfds)
 {
     char name[SHMEMI_SHARE_NAME];
     int socket = -1;
@@ -78,7 +80,7 @@ static int ask_one(unsigned slot, const struct shmemi_share_request *r, struct s
     int rc = shmemi_wire_connect_any(r->uid, name, (int)slot, false, &socket);
     if (rc < 0)
         return rc;
-    rc = exchange(socket, r, a, fds, nfds, shmemi_deadline(ASK_WITHIN));
+    rc = exchange(socket, r, meanwhile, a, fds, nfds, shmemi_deadline(ASK_WITHIN));
     close(socket);
     return rc;
 }
@@ -118,8 +120,8 @@ static int conclude(const struct outcome *o)
                                    : ": those who had it have ended");
 }
 
-int shmemi_share_ask(const struct shmemi_share_request *r, bool guests, struct shmemi_share_answer *a, int fds[2],
-                     unsigned *nfds)
+int shmemi_share_ask(const struct shmemi_share_request *r, bool guests, const struct shmemi_meanwhile *meanwhile,
+                     struct shmemi_share_answer *a, int fds[2], unsigned *nfds)
 {
     struct outcome o = {0};
     unsigned end = guests ? SHMEMI_GUESTS + SHMEMI_GUESTS_MOST : SHMEMI_SHARE_MEMBERS;
@@ -128,7 +130,9 @@ int shmemi_share_ask(const struct shmemi_share_request *r, bool guests, struct s
         unsigned slot = i ? i - 1 : r->slot;
         if (i == 0 ? !known : slot == r->slot)
             continue;
-        int rc = ask_one(slot, r, a, fds, nfds);
+        int rc = ask_one(slot, r, meanwhile, a, fds, nfds);
+        if (rc == -EPIPE) /* it died just now: another may be in its place */
+            rc = ask_one(slot, r, NULL, a, fds, nfds);
         if (rc == -ECONNREFUSED)
             continue;
         if (rc == -EINTR)
@@ -156,7 +160,7 @@ void shmemi_share_tell(struct shmemi_tell *tell, const struct shmemi_key *key)
             tell->silent[i] = true;
             continue;
         }
-        if (exchange(socket, &r, &a, fds, &nfds, shmemi_now() + TELL_WITHIN) == 0)
+        if (exchange(socket, &r, NULL, &a, fds, &nfds, shmemi_now() + TELL_WITHIN) == 0)
             close_all(fds, &nfds);
         else
             tell->silent[i] = true;
@@ -183,6 +187,6 @@ int shmemi_share_join(uint64_t number, const struct shmemi_key *key, int fds[2],
     struct shmemi_share_answer a;
     r.named = !key;
     *nfds = 0;
-    int rc = shmemi_share_ask(&r, false, &a, fds, nfds);
+    int rc = shmemi_share_ask(&r, false, NULL, &a, fds, nfds);
     return check_join(rc, *nfds, &a, values);
 }

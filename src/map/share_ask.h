@@ -14,9 +14,14 @@ struct shmemi_share_request shmemi_share_request(enum shmemi_share_type type, co
                                                  const struct shmemi_import_claims *claims);
 
 /* Asks the key's exporter first, then the other members, then (unless members alone can answer) the guests, until one
-   knows. The answer is sound in form. 0, or what a server said; -EKEYEXPIRED when nobody has the memory. */
-int shmemi_share_ask(const struct shmemi_share_request *request, bool guests, struct shmemi_share_answer *answer,
-                     int fds[2], unsigned *nfds);
+   knows. The answer is sound in form. 0, or what a server said; -EKEYEXPIRED when nobody has the memory. meanwhile (may
+   be NULL) is called with the context while an answer is awaited. */
+struct shmemi_meanwhile {
+    void (*call)(void *context);
+    void *context;
+};
+int shmemi_share_ask(const struct shmemi_share_request *request, bool guests, const struct shmemi_meanwhile *meanwhile,
+                     struct shmemi_share_answer *answer, int fds[2], unsigned *nfds);
 
 /* Tells the guests of a share about revoked keys; slots that nobody answers at are left out afterwards. */
 struct shmemi_tell {

@@ -10,20 +10,10 @@
 #include "share_serve.h"
 
 enum {
-    KEPT_REVOKED = 1024, /* so many revoked records stay, for importers to be told */
+    KEPT_REVOKED = 256, /* so many revoked records stay, for importers to be told */
     LOOKS = 16,          /* at records in use, before a fresh one is taken */
     RETRIES = 100,
 };
-
-static uint32_t kind_of(uint32_t state)
-{
-    return state & 0xff;
-}
-
-static unsigned slot_of(uint32_t state)
-{
-    return state >> 8 & 0xff;
-}
 
 static uint32_t with_kind(uint32_t state, enum shmemi_key_state kind)
 {
@@ -68,7 +58,7 @@ static uint32_t read_record(const struct shmemi_key_record *r, struct shmemi_key
     /* [state] acquire pairs with the release in shmemi_keys_add(): the record is filled. */
     uint32_t state = atomic_load_explicit(&r->state, memory_order_acquire);
     for (int i = 0; i < RETRIES; i++) {
-        uint32_t kind = kind_of(state);
+        uint32_t kind = shmemi_key_kind(state);
         if (kind != SHMEMI_KEY_LIVE && kind != SHMEMI_KEY_REVOKED)
             break;
         load_record(out, r);
@@ -135,6 +125,21 @@ static void step_cursor(struct shmemi_keys *keys, uint32_t n)
     keys->revoked_now = 0;
 }
 
+/* One more or less, in this round and in the last. What other members do is found in the next round. */
+static void count_revoked(struct shmemi_keys *keys, uint32_t index, int change)
+{
+    if (change < 0 && keys->revoked)
+        keys->revoked--;
+    if (change > 0)
+        keys->revoked++;
+    if (index >= keys->cursor)
+        return;
+    if (change < 0 && keys->revoked_now)
+        keys->revoked_now--;
+    if (change > 0)
+        keys->revoked_now++;
+}
+
 /* Looks at some records in use for one that can be used again: a free one, or a revoked one where there are many of
    them. The cursor goes round, so it is one of the older ones. */
 static bool claim_again(struct shmemi_keys *keys, uint32_t looks, bool any, uint32_t *index)
@@ -144,14 +149,15 @@ static bool claim_again(struct shmemi_keys *keys, uint32_t looks, bool any, uint
         uint32_t at = keys->cursor < n ? keys->cursor : 0;
         /* [state] relaxed: claim() decides. */
         uint32_t state = atomic_load_explicit(&keys->records[at].state, memory_order_relaxed);
-        bool revoked = kind_of(state) == SHMEMI_KEY_REVOKED;
+        bool revoked = shmemi_key_kind(state) == SHMEMI_KEY_REVOKED;
         keys->revoked_now += revoked;
         step_cursor(keys, n);
-        if (!(state && kind_of(state) == SHMEMI_KEY_FREE) && !(revoked && (any || keys->revoked > KEPT_REVOKED)))
+        if (!(state && shmemi_key_kind(state) == SHMEMI_KEY_FREE) &&
+            !(revoked && (any || keys->revoked > KEPT_REVOKED)))
             continue;
         if (!claim(keys, at, state))
             continue;
-        keys->revoked -= revoked && keys->revoked > 0;
+        count_revoked(keys, at, revoked ? -1 : 0);
         *index = at;
         return true;
     }
@@ -233,9 +239,9 @@ int shmemi_keys_add(struct shmemi_keys *keys, const struct shmemi_export *what, 
 int shmemi_keys_find(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2], struct shmemi_key_record *out)
 {
     uint32_t state = index < keys->count && is_used(keys, index) ? read_record(&keys->records[index], out) : 0;
-    if (kind_of(state) == SHMEMI_KEY_FREE || !shmemi_tokens_equal(out->token, token))
+    if (shmemi_key_kind(state) == SHMEMI_KEY_FREE || !shmemi_tokens_equal(out->token, token))
         return shmemi_fail(-ENOKEY, "there is no such key: it was never made, or was revoked long ago");
-    if (kind_of(state) == SHMEMI_KEY_REVOKED)
+    if (shmemi_key_kind(state) == SHMEMI_KEY_REVOKED)
         return shmemi_fail(-EKEYREVOKED, "the key was revoked");
     if (!shmemi_key_record_is_sound(out))
         return shmemi_fail(-ENOKEY, "the key's record is damaged");
@@ -253,11 +259,16 @@ static bool revoke(struct shmemi_key_record *r, uint32_t state)
 int shmemi_keys_revoke(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2])
 {
     struct shmemi_key_record copy;
-    int rc;
-    do
-        rc = shmemi_keys_find(keys, index, token, &copy);
-    while (rc == 0 && !revoke(&keys->records[index], atomic_load_explicit(&copy.state, memory_order_relaxed))); // own
-    return rc;
+    for (;;) {
+        int rc = shmemi_keys_find(keys, index, token, &copy);
+        if (rc < 0)
+            return rc;
+        /* [state] relaxed: the copy is this function's own. */
+        if (revoke(&keys->records[index], atomic_load_explicit(&copy.state, memory_order_relaxed)))
+            break;
+    }
+    count_revoked(keys, index, 1);
+    return 0;
 }
 
 bool shmemi_keys_revoke_next(struct shmemi_keys *keys, uint64_t segment, uint64_t offset, uint64_t bytes,
@@ -271,10 +282,12 @@ bool shmemi_keys_revoke_next(struct shmemi_keys *keys, uint64_t segment, uint64_
         if (__atomic_load_n(&r->segment, __ATOMIC_RELAXED) != segment)
             continue;
         uint32_t state = read_record(r, &copy);
-        if (kind_of(state) != SHMEMI_KEY_LIVE || copy.segment != segment || !shmemi_key_record_is_sound(&copy) ||
-            copy.offset >= end || offset >= copy.offset + copy.bytes || !revoke(r, state))
+        if (shmemi_key_kind(state) != SHMEMI_KEY_LIVE || copy.segment != segment ||
+            !shmemi_key_record_is_sound(&copy) || copy.offset >= end || offset >= copy.offset + copy.bytes ||
+            !revoke(r, state))
             continue;
         memcpy(token, copy.token, sizeof copy.token);
+        count_revoked(keys, *index, 1);
         ++*index;
         return true;
     }
@@ -288,7 +301,7 @@ void shmemi_keys_sweep(struct shmemi_key_record *records, uint32_t count, unsign
         uint32_t state = atomic_load_explicit(&records[i].state, memory_order_relaxed);
         if (state == 0)
             return;
-        if (kind_of(state) == SHMEMI_KEY_WRITING && slot_of(state) == slot)
+        if (shmemi_key_kind(state) == SHMEMI_KEY_WRITING && shmemi_key_writer(state) == slot)
             /* [state] release pairs with the acquire in claim(). */
             atomic_compare_exchange_strong_explicit(&records[i].state, &state, with_kind(state, SHMEMI_KEY_FREE),
                                                     memory_order_release, memory_order_relaxed);

@@ -10,6 +10,16 @@
 
 #include "share.h"
 
+static inline uint32_t shmemi_key_kind(uint32_t state)
+{
+    return state & 0xff;
+}
+
+static inline unsigned shmemi_key_writer(uint32_t state)
+{
+    return state >> 8 & 0xff;
+}
+
 /* How this process looks at a table. */
 struct shmemi_keys {
     struct shmemi_key_record *records;
@@ -20,21 +30,21 @@ struct shmemi_keys {
     _Atomic uint32_t used; /* so many were used at least: a hint that only grows */
     /* Under the share's lock: */
     uint32_t cursor;               /* where to look for a record to be used again */
-    uint32_t revoked, revoked_now; /* seen in the last round of the cursor, and in this */
+    uint32_t revoked, revoked_now; /* in the last round of the cursor, and so far in this */
 };
 
-/* Claims a record and fills it; *index tells which. */
+/* Under the share's lock. Claims a record and fills it; *index tells which. */
 int shmemi_keys_add(struct shmemi_keys *keys, const struct shmemi_export *what, const uint64_t token[2],
                     uint32_t *index);
 
 /* A sound copy of the record of that key: 0, -ENOKEY, -EKEYREVOKED. */
 int shmemi_keys_find(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2], struct shmemi_key_record *out);
 
-/* LIVE becomes REVOKED: 0, -ENOKEY, -EKEYREVOKED. */
+/* Under the share's lock: LIVE becomes REVOKED: 0, -ENOKEY, -EKEYREVOKED. */
 int shmemi_keys_revoke(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2]);
 
-/* Steps through the LIVE keys of memory that overlaps the range and makes them REVOKED. *index is 0 at first. Whether
-   there was another one: its index is *index - 1. */
+/* Under the share's lock. Steps through the LIVE keys of memory that overlaps the range and makes them REVOKED. *index
+   is 0 at first. Whether there was another one: its index is *index - 1. */
 bool shmemi_keys_revoke_next(struct shmemi_keys *keys, uint64_t segment, uint64_t offset, uint64_t bytes,
                              uint32_t *index, uint64_t token[2]);
 

@@ -222,7 +222,7 @@ static void trim_record(struct shmemi_key_record *r, uint32_t rights, const stru
     r->rights &= rights;
     for (uint32_t i = 0; i < r->allowed; i++) {
         struct shmemi_allow a = r->allow[i];
-        bool secret = a.kind == SHMEMI_ALLOW_TOKEN && !shmemi_tokens_equal(a.id, peer->claims.token);
+        bool secret = a.kind == SHMEMI_ALLOW_TOKEN && !means(&a, peer, false);
         trimmed |= secret || a.rights & ~rights;
         a.rights &= rights;
         if (!secret)
@@ -306,6 +306,8 @@ static int answer_import(struct question *q)
         rc = -ENOENT;
     if (rc < 0)
         return unless_trimmed(q, rc);
+    if (q->server->taken)
+        q->server->taken(q->server->context, q->request.index);
     q->answer.rights = rights;
     trim_record(&q->answer.record, rights, &q->peer);
     return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "map/share_keys.h"
 
 enum { ALIGN_MOST = 2 << 20 };
 
@@ -14,7 +15,8 @@ enum { ALIGN_MOST = 2 << 20 };
 
 static enum shmemi_block run_state(uint64_t entry)
 {
-    return entry & SHMEMI_UNIT_NAMED      ? SHMEMI_BLOCK_NAMED
+    return entry & SHMEMI_UNIT_FREEING    ? SHMEMI_BLOCK_FREEING
+           : entry & SHMEMI_UNIT_NAMED    ? SHMEMI_BLOCK_NAMED
            : entry & SHMEMI_UNIT_EXPORTED ? SHMEMI_BLOCK_EXPORTED
            : entry & SHMEMI_UNIT_MAKING   ? SHMEMI_BLOCK_MAKING
            : entry & SHMEMI_UNIT_KEPT     ? SHMEMI_BLOCK_KEPT
@@ -40,13 +42,14 @@ static uint64_t run_flags(enum shmemi_block state)
 int shmemi_pool_look(const struct shmemi_pool *pool, uint64_t offset, struct shmemi_pool_block *out)
 {
     uint64_t head, entry;
+    *out = (struct shmemi_pool_block){.state = SHMEMI_BLOCK_FREE};
     if (!shmemi_units_find(pool, offset / SHMEMI_UNIT, &head, &entry))
         return -EINVAL;
     *out = (struct shmemi_pool_block){.offset = head * SHMEMI_UNIT, .head = head, .entry = entry};
     if (shmemi_unit_kind(entry) == SHMEMI_UNIT_RUN) {
         out->bytes = shmemi_unit_length(entry) * SHMEMI_UNIT;
         out->state = run_state(entry);
-        return 0;
+        return out->state == SHMEMI_BLOCK_FREEING ? -EINVAL : 0;
     }
     out->bytes = shmemi_class_size(shmemi_unit_class(entry));
     out->offset += (offset - out->offset) / out->bytes * out->bytes;
@@ -61,7 +64,8 @@ int shmemi_pool_look(const struct shmemi_pool *pool, uint64_t offset, struct shm
 static int raise_run(struct shmemi_pool *pool, uint64_t head, enum shmemi_block to)
 {
     uint64_t entry;
-    if (!shmemi_units_head(pool, head, &entry) || shmemi_unit_kind(entry) != SHMEMI_UNIT_RUN)
+    if (!shmemi_units_head(pool, head, &entry) || shmemi_unit_kind(entry) != SHMEMI_UNIT_RUN ||
+        entry & SHMEMI_UNIT_FREEING)
         return -EINVAL;
     /* [entry] release: as in units.c */
     atomic_store_explicit(&pool->units[head], (entry & ~SHMEMI_UNIT_MAKING) | run_flags(to), memory_order_release);
@@ -180,14 +184,6 @@ static int say_full(struct shmemi_pool *pool, size_t size, size_t align)
         size, align, s.in_use, s.size, s.largest_free, s.max_size, cause);
 }
 
-/* Others are asked for what they only cache; they look when they next go beyond their caches. */
-static void follow_pressure(struct shmemi_pool *pool)
-{
-    uint32_t now = atomic_load_explicit(&pool->state->pressure, memory_order_relaxed); /* a hint */
-    if (atomic_exchange_explicit(&pool->pressure, now, memory_order_relaxed) != now)
-        shmemi_blocks_trim(pool);
-}
-
 static int take_hard(struct shmemi_pool *pool, size_t size, size_t align, enum shmemi_block as, uint64_t *offset)
 {
     int rc = make_room(pool);
@@ -199,7 +195,7 @@ static int take_hard(struct shmemi_pool *pool, size_t size, size_t align, enum s
     if (rc != -ENOMEM)
         return rc;
     atomic_fetch_add_explicit(&pool->state->pressure, 1, memory_order_relaxed); /* a hint */
-    follow_pressure(pool);
+    shmemi_blocks_follow_pressure(pool);
     return say_full(pool, size, align);
 }
 
@@ -247,7 +243,7 @@ int shmemi_pool_alloc(struct shmemi_pool *pool, size_t size, size_t align, unsig
         return rc;
     }
     if (shmemi_unlikely(flags & SHMEMI_ALLOC_OWN)) {
-        if ((rc = shmemi_own_alloc(pool, size, out)) < 0)
+        if ((rc = shmemi_own_alloc(pool, size, align, out)) < 0)
             note_failure(pool);
         return rc;
     }
@@ -264,27 +260,92 @@ int shmemi_pool_alloc(struct shmemi_pool *pool, size_t size, size_t align, unsig
 
 /* ---- freeing ---- */
 
-/* Before the block can be anybody else's, nobody may find it any more. */
-static void forget_block(struct shmemi_pool *pool, const struct shmemi_pool_block *block)
-{
-    if (pool->share)
-        shmemi_share_revoke_range(pool->share, SHMEMI_POOL_PAYLOAD, block->offset, block->bytes);
-    if (block->state != SHMEMI_BLOCK_NAMED)
-        return;
-    shmemi_central_take(pool);
-    shmemi_names_drop(pool, block->offset);
-    shmemi_central_give(pool);
-}
-
-static int free_run(struct shmemi_pool *pool, uint64_t head)
+static int free_run(struct shmemi_pool *pool, uint64_t head, bool freeing)
 {
     uint64_t entry;
     shmemi_central_take(pool);
-    bool right = shmemi_units_head(pool, head, &entry) && shmemi_unit_kind(entry) == SHMEMI_UNIT_RUN;
-    if (right)
+    bool right = shmemi_units_head(pool, head, &entry) && shmemi_unit_kind(entry) == SHMEMI_UNIT_RUN &&
+                 !(entry & SHMEMI_UNIT_FREEING) == !freeing;
+    bool shared = right && !freeing && entry & (SHMEMI_UNIT_EXPORTED | SHMEMI_UNIT_NAMED);
+    if (right && !shared)
         shmemi_units_give(pool, head, entry);
     shmemi_central_give(pool);
+    return shared ? -EAGAIN : right ? 0 : -EALREADY;
+}
+
+/* From here on the block is nobody's, and what is left to do is done, if need be by whoever sweeps this member. */
+static int begin_free(struct shmemi_pool *pool, const struct shmemi_pool_block *block)
+{
+    if (shmemi_unit_kind(block->entry) == SHMEMI_UNIT_SLAB) {
+        _Atomic uint8_t *byte = shmemi_blocks_at(pool, block->head, block->entry, block->offset);
+        uint8_t before = atomic_load_explicit(byte, memory_order_relaxed); /* the exchange decides */
+        do
+            if (before < SHMEMI_BLOCK_USED || before > SHMEMI_BLOCK_MAKING)
+                return -EALREADY;
+        /* [block] release: a sweeper that finds it so finds the member's word */
+        while (!atomic_compare_exchange_weak_explicit(byte, &before, SHMEMI_BLOCK_FREEING, memory_order_acq_rel,
+                                                      memory_order_relaxed));
+        return 0;
+    }
+    uint64_t entry;
+    shmemi_central_take(pool);
+    bool right = shmemi_units_head(pool, block->head, &entry) && shmemi_unit_kind(entry) == SHMEMI_UNIT_RUN &&
+                 !(entry & SHMEMI_UNIT_FREEING);
+    if (right) /* [entry] release: as in units.c */
+        atomic_store_explicit(&pool->units[block->head], entry | SHMEMI_UNIT_FREEING, memory_order_release);
+    shmemi_central_give(pool);
     return right ? 0 : -EALREADY;
+}
+
+/* A block that others may find: before it can be anybody else's, nobody finds it any more. */
+static int free_shared(struct shmemi_pool *pool, const struct shmemi_pool_block *block)
+{
+    _Atomic uint64_t *freeing = &pool->members[pool->me].freeing;
+    pthread_mutex_lock(&pool->freeing);
+    /* [freeing] release, twice: pairs with the acquire in shmemi_pool_finish_free(). */
+    atomic_store_explicit(freeing, block->offset + 1, memory_order_release);
+    int rc = begin_free(pool, block);
+    if (rc == 0) {
+        if (pool->share)
+            shmemi_share_revoke_range(pool->share, SHMEMI_POOL_PAYLOAD, pool->payload_at + block->offset, block->bytes);
+        shmemi_central_take(pool);
+        shmemi_names_drop(pool, block->offset);
+        shmemi_central_give(pool);
+        rc = shmemi_unit_kind(block->entry) == SHMEMI_UNIT_RUN
+                 ? free_run(pool, block->head, true)
+                 : shmemi_blocks_free(pool, block->head, block->entry, block->offset, SHMEMI_BLOCK_FREEING,
+                                      SHMEMI_BLOCK_FREEING);
+    }
+    atomic_store_explicit(freeing, 0, memory_order_release);
+    pthread_mutex_unlock(&pool->freeing);
+    return rc;
+}
+
+static void revoke_keys(struct shmemi_pool *pool, const struct shmemi_pool_block *block)
+{
+    struct shmemi_keys keys = {.records = pool->keys, .count = (uint32_t)pool->at.key_count, .slot = pool->me};
+    uint64_t token[2];
+    uint32_t index = 0;
+    while (shmemi_keys_revoke_next(&keys, SHMEMI_POOL_PAYLOAD, pool->payload_at + block->offset, block->bytes, &index,
+                                   token))
+        continue;
+}
+
+void shmemi_pool_finish_free(struct shmemi_pool *pool, unsigned slot)
+{
+    /* [freeing] acquire: pairs with the release in free_shared(). */
+    uint64_t freeing = atomic_load_explicit(&pool->members[slot].freeing, memory_order_acquire);
+    struct shmemi_pool_block block;
+    if (freeing && shmemi_pool_look(pool, freeing - 1, &block) == -EINVAL && block.state == SHMEMI_BLOCK_FREEING &&
+        block.offset == freeing - 1) {
+        revoke_keys(pool, &block);
+        shmemi_names_drop(pool, block.offset);
+        if (shmemi_unit_kind(block.entry) == SHMEMI_UNIT_RUN)
+            shmemi_units_give(pool, block.head, block.entry);
+        else
+            shmemi_blocks_finish_free(pool, block.head, block.entry, block.offset);
+    }
+    atomic_store_explicit(&pool->members[slot].freeing, 0, memory_order_relaxed); /* the lock orders it */
 }
 
 static int free_offset(struct shmemi_pool *pool, uint64_t offset)
@@ -293,16 +354,15 @@ static int free_offset(struct shmemi_pool *pool, uint64_t offset)
     if (!shmemi_units_find(pool, offset / SHMEMI_UNIT, &head, &entry))
         return -EINVAL;
     bool run = shmemi_unit_kind(entry) == SHMEMI_UNIT_RUN;
-    struct shmemi_pool_block block = {.state = SHMEMI_BLOCK_USED};
     const _Atomic uint8_t *byte = run ? NULL : shmemi_blocks_at(pool, head, entry, offset);
     if (run ? offset != head * SHMEMI_UNIT : !byte)
         return -EINVAL;
-    /* relaxed: whoever exported it ordered that before this call */
-    if ((run ? run_state(entry) : (enum shmemi_block)atomic_load_explicit(byte, memory_order_relaxed)) >=
-            SHMEMI_BLOCK_EXPORTED &&
-        shmemi_pool_look(pool, offset, &block) == 0)
-        forget_block(pool, &block);
-    return run ? free_run(pool, head) : shmemi_blocks_free(pool, head, entry, offset);
+    struct shmemi_pool_block block;
+    int rc = run ? free_run(pool, head, false)
+                 : shmemi_blocks_free(pool, head, entry, offset, SHMEMI_BLOCK_USED, SHMEMI_BLOCK_KEPT);
+    if (shmemi_likely(rc != -EAGAIN)) /* others may find it, or could until just now */
+        return rc;
+    return shmemi_pool_look(pool, offset, &block) == 0 ? free_shared(pool, &block) : -EALREADY;
 }
 
 int shmemi_pool_free(struct shmemi_pool *pool, void *buffer)

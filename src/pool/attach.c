@@ -7,11 +7,19 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 
-enum { ALIGN = 2 << 20 /* of the payload: what blocks may ask for, and one huge page */ };
+enum {
+    KEYS_STEP = 64 << 10,
+    ALIGN = 2 << 20,            /* of the payload: what blocks may ask for, and one huge page */
+    SOCKET_WITHIN = 1000000000, /* ns: for a dead process to be gone altogether */
+};
 
 void shmemi_pool_set_parts(struct shmemi_pool *pool)
 {
@@ -112,10 +120,22 @@ int shmemi_pool_reserve_control(struct shmemi_pool *pool, uint64_t offset, uint6
                        : shmemi_hal_host.reserve(pool->control_fd, offset, end - offset);
 }
 
+/* A file system may keep what it found before it found no more. */
+static int reserve_payload_on_disk(struct shmemi_pool *pool, uint64_t offset, uint64_t bytes)
+{
+    struct stat st;
+    if (fstat(pool->control_fd, &st) < 0)
+        return shmemi_fail_errno("examining '%s'", pool->path);
+    int rc = reserve_on_disk(pool, offset, bytes);
+    if (rc < 0 && offset >= (uint64_t)st.st_size && ftruncate(pool->control_fd, st.st_size) < 0)
+        shmemi_warn("pool", "'%s' stays larger than it need be: %s", pool->path, strerror(errno));
+    return rc;
+}
+
 static int reserve_payload(struct shmemi_pool *pool, uint64_t offset, uint64_t bytes)
 {
     if (*pool->path)
-        return reserve_on_disk(pool, pool->payload_at + offset, bytes);
+        return reserve_payload_on_disk(pool, pool->payload_at + offset, bytes);
     char *at = pool->payload + offset;
     int rc = pool->hal->place ? pool->hal->place(at, bytes, &pool->wish) : 0;
     if (rc == 0)
@@ -134,6 +154,9 @@ int shmemi_pool_reserve(struct shmemi_pool *pool, uint64_t old, uint64_t new)
         rc = shmemi_pool_reserve_control(pool, at->returned + old * sizeof(uint32_t), more * sizeof(uint32_t));
     if (rc == 0)
         rc = shmemi_pool_reserve_control(pool, at->blocks + old * SHMEMI_UNIT_BLOCKS, more * SHMEMI_UNIT_BLOCKS);
+    for (int i = 0; rc == 0 && pool->persistent && i < 2; i++) /* so that a full disk does not stop a flush */
+        rc =
+            shmemi_pool_reserve_control(pool, at->checkpoint[i], shmemi_pool_checkpoint_bytes(new, at->name_count / 8));
     return rc < 0 ? rc : reserve_payload(pool, old * SHMEMI_UNIT, more * SHMEMI_UNIT);
 }
 
@@ -142,8 +165,17 @@ int shmemi_pool_reserve(struct shmemi_pool *pool, uint64_t old, uint64_t new)
 static bool take_key_memory(void *context, uint32_t index)
 {
     struct shmemi_pool *pool = context;
-    return shmemi_pool_reserve_control(pool, pool->at.keys + index * sizeof(struct shmemi_key_record),
-                                       sizeof(struct shmemi_key_record)) == 0;
+    uint64_t end = (index + UINT64_C(1)) * sizeof(struct shmemi_key_record);
+    if (end <= pool->key_mark)
+        return true;
+    uint64_t from = shmemi_round_down(index * sizeof(struct shmemi_key_record), KEYS_STEP);
+    uint64_t to = shmemi_round_up(end, KEYS_STEP), most = pool->at.name_map - pool->at.keys;
+    to = to < most ? to : most;
+    if (shmemi_pool_reserve_control(pool, pool->at.keys + from, to - from) < 0)
+        return false;
+    if (from <= pool->key_mark && to > pool->key_mark) /* without a gap */
+        pool->key_mark = to;
+    return true;
 }
 
 /* The number is from a key's record: anybody may have written it. */
@@ -214,5 +246,12 @@ int shmemi_pool_serve(struct shmemi_pool *pool)
                                          .join = let_join,
                                          .memory = tell_memory,
                                          .context = pool};
-    return shmemi_share_open(&config, &pool->share);
+    int64_t end = shmemi_now() + SOCKET_WITHIN;
+    int rc = shmemi_share_open(&config, &pool->share);
+    /* Whoever had our place before was marked as dead a little before the kernel closes its sockets. */
+    while (rc == -EADDRINUSE && shmemi_now() < end) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        rc = shmemi_share_open(&config, &pool->share);
+    }
+    return rc;
 }

@@ -6,8 +6,8 @@
 //
 // byte: FREE -> CACHED (the owner, slabs_lock) -> USED, KEPT or MAKING (the owner, alloc)
 //       USED -> KEPT -> EXPORTED -> NAMED (anybody, by exchange)
-//       any of these -> CACHED (freed by the owner's process) or FREE (freed by another)
-//       CACHED -> FREE (put back)
+//       any of these, EXPORTED and above by way of FREEING -> CACHED (freed by the owner's process) or FREE (by
+//       another) CACHED -> FREE (put back)
 #include "pool_internal.h"
 
 #include <errno.h>
@@ -93,6 +93,17 @@ static void clear_slab(struct shmemi_pool *pool, uint64_t first, void *context)
         atomic_store_explicit(&pool->blocks[first * SHMEMI_UNIT_BLOCKS + i], SHMEMI_BLOCK_FREE, memory_order_relaxed);
 }
 
+/* What the counts say may be less than there is: who freed a block may have been killed before it counted that. */
+static void recount(const struct shmemi_pool *pool, struct shmemi_slab *slab)
+{
+    /* [returned] acquire: what is freed from here on is counted; what was before, the bytes tell. */
+    slab->returned = atomic_load_explicit(&pool->returned[slab->first], memory_order_acquire);
+    slab->taken = 0;
+    for (uint32_t i = 0; i < slab->blocks; i++) /* relaxed: a count; the exchange in take_from() decides */
+        slab->taken += atomic_load_explicit(&pool->blocks[slab->first * SHMEMI_UNIT_BLOCKS + i],
+                                            memory_order_relaxed) != SHMEMI_BLOCK_FREE;
+}
+
 /* Takes over a slab of this class that lost its owner. With the lock held. */
 static bool adopt_slab(struct shmemi_pool *pool, unsigned class, struct shmemi_slab *slab)
 {
@@ -105,11 +116,7 @@ static bool adopt_slab(struct shmemi_pool *pool, unsigned class, struct shmemi_s
             continue;
         *slab = (struct shmemi_slab){
             .first = unit, .length = (uint32_t)shmemi_unit_length(entry), .blocks = shmemi_blocks_in(entry)};
-        /* [returned] acquire: what is freed from here on is counted; what was before, the bytes tell. */
-        slab->returned = atomic_load_explicit(&pool->returned[unit], memory_order_acquire);
-        for (uint32_t i = 0; i < slab->blocks; i++)
-            slab->taken += atomic_load_explicit(&pool->blocks[unit * SHMEMI_UNIT_BLOCKS + i], memory_order_relaxed) !=
-                           SHMEMI_BLOCK_FREE; /* relaxed: a count; the exchange in take_from() decides */
+        recount(pool, slab);
         if (slab->taken == slab->blocks)
             continue;
         /* [entry] release: as in units.c. */
@@ -233,7 +240,8 @@ int shmemi_blocks_alloc(struct shmemi_pool *pool, unsigned class, enum shmemi_bl
         pthread_mutex_unlock(&lane->lock);
         return shmemi_fail(-ENOMEM, "no private memory for a pool's cache");
     }
-    if (shmemi_unlikely(magazine->count == 0))
+    bool slow = magazine->count == 0;
+    if (shmemi_unlikely(slow))
         refill(pool, class, magazine);
     if (shmemi_unlikely(magazine->count == 0)) {
         pthread_mutex_unlock(&lane->lock);
@@ -250,6 +258,8 @@ int shmemi_blocks_alloc(struct shmemi_pool *pool, unsigned class, enum shmemi_bl
         atomic_store_explicit(&pool->blocks[got.block], SHMEMI_BLOCK_USED, memory_order_relaxed);
     pthread_mutex_unlock(&lane->lock);
     *offset = got.offset;
+    if (shmemi_unlikely(slow))
+        shmemi_blocks_follow_pressure(pool);
     return 0;
 }
 
@@ -328,6 +338,7 @@ static void overflow(struct shmemi_pool *pool, unsigned class, struct shmemi_mag
 static void keep_cached(struct shmemi_pool *pool, unsigned class, struct shmemi_cached block)
 {
     struct shmemi_lane *lane = &pool->lanes[shmemi_blocks_lane()];
+    bool slow = false;
     pthread_mutex_lock(&lane->lock);
     struct shmemi_magazine *magazine = lane->magazines[class];
     if (!magazine)
@@ -335,14 +346,18 @@ static void keep_cached(struct shmemi_pool *pool, unsigned class, struct shmemi_
     if (!magazine)
         put_back(pool, &block);
     else {
-        if (shmemi_unlikely(magazine->count == magazine->most))
+        slow = magazine->count == magazine->most;
+        if (shmemi_unlikely(slow))
             overflow(pool, class, magazine);
         magazine->items[magazine->count++] = block;
     }
     pthread_mutex_unlock(&lane->lock);
+    if (shmemi_unlikely(slow))
+        shmemi_blocks_follow_pressure(pool);
 }
 
-int shmemi_blocks_free(struct shmemi_pool *pool, uint64_t head, uint64_t entry, uint64_t offset)
+int shmemi_blocks_free(struct shmemi_pool *pool, uint64_t head, uint64_t entry, uint64_t offset,
+                       enum shmemi_block least, enum shmemi_block most)
 {
     _Atomic uint8_t *byte = shmemi_blocks_at(pool, head, entry, offset);
     if (!byte)
@@ -351,8 +366,8 @@ int shmemi_blocks_free(struct shmemi_pool *pool, uint64_t head, uint64_t entry, 
     uint8_t after = ours ? SHMEMI_BLOCK_CACHED : SHMEMI_BLOCK_FREE;
     uint8_t before = atomic_load_explicit(byte, memory_order_relaxed); /* the exchange decides */
     do {
-        if (before < SHMEMI_BLOCK_USED || before > SHMEMI_BLOCK_MAKING)
-            return -EALREADY;
+        if (before < least || before > most)
+            return before > most && before <= SHMEMI_BLOCK_MAKING ? -EAGAIN : -EALREADY;
         /* [block] release: pairs with the acquire in take_from(), for who gets it next. */
     } while (!atomic_compare_exchange_weak_explicit(byte, &before, after, memory_order_acq_rel, memory_order_relaxed));
     if (ours)
@@ -361,6 +376,16 @@ int shmemi_blocks_free(struct shmemi_pool *pool, uint64_t head, uint64_t entry, 
     else
         give_free(pool, head);
     return 0;
+}
+
+void shmemi_blocks_finish_free(struct shmemi_pool *pool, uint64_t head, uint64_t entry, uint64_t offset)
+{
+    _Atomic uint8_t *byte = shmemi_blocks_at(pool, head, entry, offset);
+    uint8_t freeing = SHMEMI_BLOCK_FREEING;
+    /* [block] release: as in shmemi_blocks_free(). */
+    if (byte && atomic_compare_exchange_strong_explicit(byte, &freeing, SHMEMI_BLOCK_FREE, memory_order_acq_rel,
+                                                        memory_order_relaxed))
+        give_free(pool, head);
 }
 
 /* ---- all of it ---- */
@@ -380,9 +405,21 @@ void shmemi_blocks_trim(struct shmemi_pool *pool)
     pthread_mutex_lock(&pool->slabs_lock);
     for (unsigned class = 0; class < SHMEMI_CLASSES; class ++) {
         pool->slabs[class].dirty = true;
+        for (uint32_t i = 0; i < pool->slabs[class].count; i++)
+            recount(pool, &pool->slabs[class].list[i]);
         drop_empty(pool, &pool->slabs[class], 0);
     }
     pthread_mutex_unlock(&pool->slabs_lock);
+}
+
+/* Members that go beyond their caches look whether others found no room. */
+void shmemi_blocks_follow_pressure(struct shmemi_pool *pool)
+{
+    uint32_t now = atomic_load_explicit(&pool->state->pressure, memory_order_relaxed); /* a hint, both */
+    if (atomic_load_explicit(&pool->pressure, memory_order_relaxed) == now ||
+        atomic_exchange_explicit(&pool->pressure, now, memory_order_relaxed) == now)
+        return;
+    shmemi_blocks_trim(pool);
 }
 
 void shmemi_blocks_reset(struct shmemi_pool *pool)

@@ -71,7 +71,7 @@ static void put_units(const struct shmemi_pool *pool, struct out *out, struct he
     for (uint64_t unit = 0; unit < head->units && shmemi_units_head(pool, unit, &entry);
          unit += shmemi_unit_length(entry)) {
         uint64_t rest = entry & ~owner;
-        if (entry & SHMEMI_UNIT_MAKING)
+        if (entry & (SHMEMI_UNIT_MAKING | SHMEMI_UNIT_FREEING))
             rest = shmemi_unit(SHMEMI_UNIT_FREE, 0, 0, shmemi_unit_length(entry));
         put(out, &rest, sizeof rest);
         if (shmemi_unit_kind(entry) == SHMEMI_UNIT_SLAB)
@@ -197,8 +197,11 @@ static bool get_unit(struct shmemi_pool *pool, struct in *in, uint64_t units, ui
             atomic_store_explicit(&pool->blocks[*unit * SHMEMI_UNIT_BLOCKS + i], at_rest(((const uint8_t *)data)[i]),
                                   memory_order_relaxed);
     }
-    for (uint64_t i = 1; i < length && kind != SHMEMI_UNIT_FREE; i++)
-        atomic_store_explicit(&pool->units[*unit + i], shmemi_unit(SHMEMI_UNIT_INSIDE, 0, 0, i), memory_order_relaxed);
+    for (uint64_t i = 1; i < length; i++) { /* nothing is found any more in what is free now */
+        uint64_t inside = kind == SHMEMI_UNIT_FREE ? 0 : shmemi_unit(SHMEMI_UNIT_INSIDE, 0, 0, i);
+        if (atomic_load_explicit(&pool->units[*unit + i], memory_order_relaxed) != inside)
+            atomic_store_explicit(&pool->units[*unit + i], inside, memory_order_relaxed);
+    }
     atomic_store_explicit(&pool->units[*unit], entry, memory_order_relaxed);
     *unit += length;
     return true;
@@ -219,13 +222,14 @@ static bool get_name(struct shmemi_pool *pool, struct in *in)
     name.name[sizeof name.name - 1] = '\0';
     if (name.note_bytes > sizeof name.note || shmemi_pool_look(pool, name.offset, &block) < 0)
         return true; /* a name of something that is not there: it goes */
-    shmemi_pool_raise_locked(pool, &block, SHMEMI_BLOCK_NAMED);
-    pool->names[index] = name;
-    atomic_fetch_or_explicit(&pool->name_map[index / 64], UINT64_C(1) << index % 64, memory_order_relaxed);
-    return true;
+    int rc = shmemi_names_restore(pool, &name);
+    if (rc == 0)
+        shmemi_pool_raise_locked(pool, &block, SHMEMI_BLOCK_NAMED);
+    return rc != -ENOSPC && rc != -ENOMEM; /* a full disk must not cost a name */
 }
 
-static bool rebuild(struct shmemi_pool *pool, struct in *in)
+/* units: as the header says, which was compared with the size of the file. */
+static bool rebuild(struct shmemi_pool *pool, struct in *in, uint64_t units)
 {
     struct head head;
     const void *data = get(in, sizeof head);
@@ -233,7 +237,7 @@ static bool rebuild(struct shmemi_pool *pool, struct in *in)
         return false;
     memcpy(&head, data, sizeof head);
     if (memcmp(head.magic, magic, sizeof magic) != 0 || head.bytes != in->bytes || head.units == 0 ||
-        head.units > pool->at.max_units)
+        head.units != units)
         return false;
     memset(pool->control + pool->at.state, 0, sizeof *pool->state);
     memset(pool->members, 0, SHMEMI_POOL_MEMBERS * sizeof *pool->members);
@@ -267,7 +271,7 @@ int shmemi_checkpoint_restore(struct shmemi_pool *pool, const struct shmemi_pool
     int rc = 0;
     if (got != (ssize_t)bytes || shmemi_crc32c(0, data, bytes) != slot->checkpoint_crc)
         rc = shmemi_fail(-EILSEQ, "the list of what is in it, written at its last flush, is damaged");
-    else if (!rebuild(pool, &in))
+    else if (!rebuild(pool, &in, slot->units))
         rc = shmemi_fail(-EILSEQ, "the list of what is in it makes no sense");
     free(data);
     return rc;

@@ -3,6 +3,7 @@
 #include "pool_internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -32,16 +33,8 @@ static int needs_own(const struct shmemi_pool_export *what)
     return 0;
 }
 
-static int freeze(struct shmemi_pool *pool, const struct shmemi_own *own)
-{
-    int rc = pool->hal->freeze ? pool->hal->freeze(own->fd)
-                               : shmemi_fail(-ENOTSUP, "%s memory cannot be frozen", pool->hal->name);
-    return rc < 0 ? shmemi_fail_in(rc, "cannot freeze the buffer") : 0;
-}
-
 /* Where the bytes are, and that they are all in one buffer. */
-static int locate_own(struct shmemi_pool *pool, const void *address, size_t bytes, bool frozen,
-                      struct shmemi_export *to)
+static int locate_own(struct shmemi_pool *pool, const void *address, size_t bytes, struct shmemi_export *to)
 {
     pthread_mutex_lock(&pool->owns_lock);
     const struct shmemi_own *own = shmemi_own_find(pool, address);
@@ -55,8 +48,6 @@ static int locate_own(struct shmemi_pool *pool, const void *address, size_t byte
                  ? 0
                  : shmemi_fail(-EINVAL, "%zu bytes from %p on end beyond the buffer, which has %zu at %p", bytes,
                                address, own->bytes, own->address);
-        if (rc == 0 && frozen)
-            rc = freeze(pool, own);
     }
     pthread_mutex_unlock(&pool->owns_lock);
     return rc;
@@ -67,7 +58,7 @@ static int locate(struct shmemi_pool *pool, const void *address, size_t bytes, c
 {
     uint64_t offset = (uint64_t)((const char *)address - pool->payload);
     struct shmemi_pool_block block;
-    int rc = locate_own(pool, address, bytes, what->frozen, to);
+    int rc = locate_own(pool, address, bytes, to);
     if (rc != -ENOENT)
         return rc;
     if ((const char *)address < pool->payload || shmemi_pool_look(pool, offset, &block) < 0)
@@ -79,8 +70,34 @@ static int locate(struct shmemi_pool *pool, const void *address, size_t bytes, c
         return rc;
     to->segment = SHMEMI_POOL_PAYLOAD;
     to->offset = pool->payload_at + offset;
-    rc = shmemi_pool_raise(pool, block.offset, SHMEMI_BLOCK_EXPORTED);
-    return rc < 0 ? shmemi_fail(rc, "%p was freed meanwhile", address) : 0;
+    return 0;
+}
+
+/* The key first: a block that says that it has one is kept, and a sweeper takes a key back whose block does not. */
+static int mark_block(struct shmemi_pool *pool, const void *address, const char *text)
+{
+    struct shmemi_key key;
+    struct shmemi_pool_block block;
+    uint64_t offset = (uint64_t)((const char *)address - pool->payload);
+    int rc = shmemi_pool_look(pool, offset, &block);
+    if (rc == 0)
+        rc = shmemi_pool_raise(pool, block.offset, SHMEMI_BLOCK_EXPORTED);
+    if (rc == 0)
+        return 0;
+    if (shmemi_key_parse(text, &key) == 0)
+        shmemi_share_revoke(pool->share, &key);
+    return shmemi_fail(rc, "%p was freed meanwhile", address);
+}
+
+/* A key that must not be used after all; the text of the failure stays. */
+static void take_back(struct shmemi_share *share, const char *text)
+{
+    struct shmemi_key key;
+    char cause[512];
+    snprintf(cause, sizeof cause, "%s", shmemi_last_error());
+    if (shmemi_key_parse(text, &key) == 0)
+        shmemi_share_revoke(share, &key);
+    shmemi_fail(0, "%s", cause);
 }
 
 int shmemi_pool_export_range(struct shmemi_pool *pool, const void *address, size_t bytes,
@@ -97,7 +114,11 @@ int shmemi_pool_export_range(struct shmemi_pool *pool, const void *address, size
     int rc = share_of(pool, &share);
     if (rc == 0)
         rc = locate(pool, address, bytes, what, &to);
-    return rc < 0 ? rc : shmemi_share_export(share, &to, text);
+    if (rc == 0)
+        rc = shmemi_share_export(share, &to, text);
+    if (rc == 0 && what->frozen && (rc = shmemi_own_freeze(pool, address)) < 0)
+        take_back(share, text);
+    return rc == 0 && to.segment == SHMEMI_POOL_PAYLOAD ? mark_block(pool, address, text) : rc;
 }
 
 int shmemi_pool_export_all(struct shmemi_pool *pool, char text[SHMEMI_KEY_TEXT])

@@ -36,9 +36,21 @@ static int lock_byte(int fd, int command, int type, int byte)
     return 0;
 }
 
+/* The locks hang on an open file description of their own, which a forked child closes at once: else an idle child
+   would hold them for its parent. */
+int shmemi_file_open_locks(struct shmemi_pool *pool)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", pool->control_fd);
+    if (pool->lock_fd < 0)
+        pool->lock_fd = open(link, O_RDWR | O_CLOEXEC);
+    return pool->lock_fd < 0 ? shmemi_fail_errno("opening '%s' once more, for its locks (is /proc there?)", pool->path)
+                             : 0;
+}
+
 static int wait_lock(const struct shmemi_pool *pool, int type, int byte)
 {
-    int rc = lock_byte(pool->control_fd, F_OFD_SETLKW, type, byte);
+    int rc = lock_byte(pool->lock_fd, F_OFD_SETLKW, type, byte);
     return rc < 0 ? shmemi_fail(rc, "locking the file '%s': %s (%s)", pool->path, strerror(-rc), shmemi_errno_name(-rc))
                   : 0;
 }
@@ -103,20 +115,36 @@ static void boot_id(uint8_t out[16])
     }
 }
 
+/* Whether the file is as long as its table says. */
+static bool has_room(const struct shmemi_pool *pool, const struct stat *st)
+{
+    return shmemi_units_count(pool) <= ((uint64_t)st->st_size - pool->at.control_bytes) / SHMEMI_UNIT;
+}
+
+/* The same also after the file system was mounted anew, by another device number; where it says who it is. */
+static uint64_t file_system(const struct shmemi_pool *pool, const struct stat *st)
+{
+    struct statfs fs;
+    uint64_t id = 0;
+    if (fstatfs(pool->control_fd, &fs) == 0)
+        memcpy(&id, &fs.f_fsid, sizeof id);
+    return id ? id : st->st_dev;
+}
+
 /* Whether what is mapped is what processes of this boot left in this very file, and not a copy or what a power loss
    left of it. */
 static bool is_same(const struct shmemi_pool *pool, const struct stat *st)
 {
     uint8_t boot[16];
     boot_id(boot);
-    return memcmp(boot, pool->state->boot, sizeof boot) == 0 && pool->state->device == st->st_dev &&
-           pool->state->inode == st->st_ino && shmemi_units_valid(pool);
+    return memcmp(boot, pool->state->boot, sizeof boot) == 0 && pool->state->device == file_system(pool, st) &&
+           pool->state->inode == st->st_ino && has_room(pool, st) && shmemi_units_valid(pool);
 }
 
 static void sign(struct shmemi_pool *pool, const struct stat *st)
 {
     boot_id(pool->state->boot);
-    pool->state->device = st->st_dev;
+    pool->state->device = file_system(pool, st);
     pool->state->inode = st->st_ino;
 }
 
@@ -172,7 +200,6 @@ static int reset_members(struct shmemi_pool *pool)
             atomic_store_explicit(alive, FUTEX_OWNER_DIED, memory_order_relaxed);
     }
     atomic_store_explicit(&pool->state->lock.word, 0, memory_order_relaxed);
-    atomic_store_explicit(&pool->state->own_bytes, 0, memory_order_relaxed);
     if (!pool->private_view && fallocate(pool->control_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                          (off_t)pool->at.keys, (off_t)(pool->at.name_map - pool->at.keys)) < 0)
         memset(pool->keys, 0, pool->at.name_map - pool->at.keys); /* keys lived with their processes */
@@ -190,6 +217,15 @@ static int mend(struct shmemi_pool *pool, const struct shmemi_pool_slot *slot, c
     return rc < 0 ? shmemi_fail_in(rc, "'%s' cannot be used", pool->path) : reset_members(pool);
 }
 
+/* A copy may have holes where the original had space that was reserved and not used. */
+static int reserve_again(struct shmemi_pool *pool, uint64_t units)
+{
+    int rc = shmemi_pool_reserve_fixed(pool);
+    if (rc == 0)
+        rc = shmemi_pool_reserve(pool, 0, units);
+    return rc < 0 ? shmemi_fail_in(rc, "'%s' cannot be opened for writing", pool->path) : 0;
+}
+
 /* With byte 0 held: the first one mends the file and marks it as in use. */
 static int claim(struct shmemi_pool *pool)
 {
@@ -200,8 +236,8 @@ static int claim(struct shmemi_pool *pool)
         return rc;
     if (fstat(pool->control_fd, &st) < 0)
         return shmemi_fail_errno("examining '%s'", pool->path);
-    if (lock_byte(pool->control_fd, F_OFD_SETLK, F_WRLCK, LOCK_ATTACHED) == 0) {
-        if ((rc = mend(pool, &slot, &st)) < 0)
+    if (lock_byte(pool->lock_fd, F_OFD_SETLK, F_WRLCK, LOCK_ATTACHED) == 0) {
+        if ((!is_same(pool, &st) && (rc = reserve_again(pool, slot.units)) < 0) || (rc = mend(pool, &slot, &st)) < 0)
             return rc;
         sign(pool, &st);
         slot.use = SHMEMI_POOL_DIRTY;
@@ -213,9 +249,10 @@ static int claim(struct shmemi_pool *pool)
 
 static int claim_and_join(struct shmemi_pool *pool)
 {
-    int rc = wait_lock(pool, F_WRLCK, LOCK_OPENING);
-    if (rc == 0)
-        rc = claim(pool);
+    int rc = shmemi_file_open_locks(pool);
+    if (rc < 0 || (rc = wait_lock(pool, F_WRLCK, LOCK_OPENING)) < 0)
+        return rc;
+    rc = claim(pool);
     if (rc == 0)
         rc = shmemi_members_join(pool);
     if (rc == 0) {
@@ -243,16 +280,10 @@ static void number_it(struct shmemi_pool *pool, const struct stat *st, uint64_t 
 
 int shmemi_file_attach_child(struct shmemi_pool *pool)
 {
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", pool->control_fd);
-    int fd = open(link, O_RDWR | O_CLOEXEC);
-    if (fd < 0)
-        return shmemi_fail_errno("opening '%s' again in a forked child", pool->path);
-    close(pool->control_fd); /* the parent's locks hang on that one */
-    pool->control_fd = pool->payload_fd = fd;
-    int rc = wait_lock(pool, F_WRLCK, LOCK_OPENING);
-    if (rc == 0)
-        rc = claim(pool);
+    int rc = shmemi_file_open_locks(pool);
+    if (rc < 0 || (rc = wait_lock(pool, F_WRLCK, LOCK_OPENING)) < 0)
+        return rc;
+    rc = claim(pool);
     wait_lock(pool, F_UNLCK, LOCK_OPENING);
     return rc;
 }
@@ -269,6 +300,8 @@ static int check_wishes(const struct shmemi_pool_config *config)
         return shmemi_fail(-ENOTSUP, "numa_node: the kernel decides where it keeps a file's pages");
     if (config->cache && strcmp(config->cache, "write-back") != 0)
         return shmemi_fail(-ENOTSUP, "cache is '%s': a file's pages are cached write-back", config->cache);
+    if (config->name && strlen(config->name) >= sizeof((struct shmemi_pool *)0)->name)
+        return shmemi_fail(-EINVAL, "the name of a file's pool has %zu bytes; 255 fit", strlen(config->name));
     if (config->size == 0 || config->size > (size_t)1 << 46)
         return shmemi_fail(-EINVAL, "size is %zu bytes: it must be more than 0 (and at most 2^46)", config->size);
     if (config->max_size && (config->max_size < config->size || config->max_size > (size_t)1 << 46))
@@ -287,13 +320,18 @@ static int set_path(struct shmemi_pool *pool, const char *path)
     return 0;
 }
 
+static void directory_of(const struct shmemi_pool *pool, char *out, size_t room)
+{
+    const char *slash = strrchr(pool->path, '/');
+    snprintf(out, room, "%.*s", slash ? (int)(slash - pool->path) + 1 : 1, slash ? pool->path : ".");
+}
+
 /* A file without a name in the directory of `path`, so that nobody sees it unfinished; or, where there is no such
    thing, with a name of its own in *temporary. */
 static int open_unnamed(struct shmemi_pool *pool, char *temporary, size_t room)
 {
     char directory[sizeof pool->path];
-    const char *slash = strrchr(pool->path, '/');
-    snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - pool->path) + 1 : 1, slash ? pool->path : ".");
+    directory_of(pool, directory, sizeof directory);
     *temporary = '\0';
     pool->control_fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (pool->control_fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
@@ -304,6 +342,19 @@ static int open_unnamed(struct shmemi_pool *pool, char *temporary, size_t room)
     return pool->control_fd < 0 ? shmemi_fail_errno("making a file in '%s'", directory) : 0;
 }
 
+/* A name survives a power loss when its directory is on disk. */
+static int name_to_disk(const struct shmemi_pool *pool)
+{
+    char directory[sizeof pool->path];
+    directory_of(pool, directory, sizeof directory);
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+    if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL)) /* EINVAL: a directory that is not on any disk */
+        rc = shmemi_fail_errno("writing the directory '%s' to disk", directory);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
 static int give_name(struct shmemi_pool *pool, const char *temporary)
 {
     char link[64];
@@ -312,7 +363,7 @@ static int give_name(struct shmemi_pool *pool, const char *temporary)
                         : linkat(AT_FDCWD, link, AT_FDCWD, pool->path, AT_SYMLINK_FOLLOW);
     if (rc < 0 && errno == EEXIST)
         return shmemi_fail(-EEXIST, "'%s' is there already; a file is never overwritten", pool->path);
-    return rc < 0 ? shmemi_fail_errno("giving the file its name '%s'", pool->path) : 0;
+    return rc < 0 ? shmemi_fail_errno("giving the file its name '%s'", pool->path) : name_to_disk(pool);
 }
 
 static int fill(struct shmemi_pool *pool, const struct shmemi_pool_config *config)
@@ -322,6 +373,7 @@ static int fill(struct shmemi_pool *pool, const struct shmemi_pool_config *confi
     most = shmemi_round_up(most < (64u << 20) && !config->max_size ? 64u << 20 : most, page);
     pool->persistent = true;
     pool->grows = config->grow;
+    snprintf(pool->name, sizeof pool->name, "%s", config->name ? config->name : "");
     shmemi_pool_lay_out(most / SHMEMI_UNIT, true, &pool->at);
     pool->payload_at = pool->at.control_bytes;
     int rc = shmemi_pool_map(pool, SHMEMI_READ_WRITE);
@@ -357,8 +409,8 @@ static int build(struct shmemi_pool *pool, const struct shmemi_pool_config *conf
     if (rc < 0 || (rc = check_file_system(pool)) < 0 || (rc = make_overwritable(pool)) < 0 ||
         (rc = fill(pool, config)) < 0)
         return rc;
-    if ((rc = wait_lock(pool, F_RDLCK, LOCK_ATTACHED)) < 0 || (rc = shmemi_members_join(pool)) < 0 ||
-        (rc = write_first_header(pool)) < 0 || (rc = serve(pool)) < 0)
+    if ((rc = shmemi_file_open_locks(pool)) < 0 || (rc = wait_lock(pool, F_RDLCK, LOCK_ATTACHED)) < 0 ||
+        (rc = shmemi_members_join(pool)) < 0 || (rc = write_first_header(pool)) < 0 || (rc = serve(pool)) < 0)
         return rc;
     if (config->lock && (rc = shmemi_hal_host.lock(pool->payload, shmemi_units_count(pool) * SHMEMI_UNIT)) < 0)
         return rc;
@@ -422,6 +474,7 @@ static int read_header(struct shmemi_pool *pool, struct shmemi_pool_slot *slot)
     pool->payload_at = pool->at.control_bytes;
     memcpy(pool->name, slot->name, sizeof pool->name);
     pool->name[sizeof pool->name - 1] = '\0';
+    pool->grows = slot->flags & SHMEMI_POOL_GROWS;
     number_it(pool, &st, slot->number);
     return check_size(pool, slot);
 }
@@ -563,9 +616,11 @@ int shmemi_file_close(struct shmemi_pool *pool)
     if (rc < 0)
         return rc;
     /* Alone: then all is written, and the next one finds it in order. The place is left afterwards, in either case. */
-    if (lock_byte(pool->control_fd, F_OFD_SETLK, F_WRLCK, LOCK_ATTACHED) == 0)
+    if (lock_byte(pool->lock_fd, F_OFD_SETLK, F_WRLCK, LOCK_ATTACHED) == 0)
         rc = shmemi_checkpoint_write(pool, SHMEMI_POOL_CLEAN);
     shmemi_service_leave_place(pool->place);
     pool->place = NULL;
-    return rc; /* the locks go with the descriptor */
+    close(pool->lock_fd); /* and with it the locks */
+    pool->lock_fd = -1;
+    return rc;
 }

@@ -22,6 +22,12 @@ static uint64_t place(uint64_t *end, uint64_t bytes)
     return begin;
 }
 
+uint64_t shmemi_pool_checkpoint_bytes(uint64_t units, uint64_t names)
+{
+    return 64 + units * (sizeof(uint64_t) + SHMEMI_UNIT_BLOCKS) +
+           names * (sizeof(struct shmemi_pool_name) + sizeof(uint64_t));
+}
+
 void shmemi_pool_lay_out(uint64_t max_units, bool persistent, struct shmemi_pool_layout *out)
 {
     struct shmemi_pool_layout l = {.max_units = max_units};
@@ -37,8 +43,7 @@ void shmemi_pool_lay_out(uint64_t max_units, bool persistent, struct shmemi_pool
     l.keys = place(&end, l.key_count * sizeof(struct shmemi_key_record));
     l.name_map = place(&end, l.name_count / 8);
     l.names = place(&end, l.name_count * sizeof(struct shmemi_pool_name));
-    l.checkpoint_most = 64 + max_units * (sizeof(uint64_t) + SHMEMI_UNIT_BLOCKS) +
-                        l.name_count * (sizeof(struct shmemi_pool_name) + sizeof(uint64_t));
+    l.checkpoint_most = shmemi_pool_checkpoint_bytes(max_units, l.name_count);
     for (int i = 0; i < 2; i++)
         l.checkpoint[i] = place(&end, persistent ? l.checkpoint_most : 0);
     l.control_bytes = end;

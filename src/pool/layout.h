@@ -30,7 +30,7 @@ enum {
 
 #define SHMEMI_POOL_MAGIC "SHMEMPL"
 
-enum { SHMEMI_POOL_PERSISTENT = 1u << 0 };
+enum { SHMEMI_POOL_PERSISTENT = 1u << 0, SHMEMI_POOL_GROWS = 1u << 1, SHMEMI_POOL_LOCKED = 1u << 2 };
 
 enum shmemi_pool_use { SHMEMI_POOL_CLEAN = 1, SHMEMI_POOL_DIRTY };
 
@@ -48,8 +48,10 @@ struct shmemi_pool_slot {
     uint32_t checkpoint_crc, use; /* use: enum shmemi_pool_use */
     uint64_t checkpoint_area;     /* 0 or 1 */
     uint64_t created;             /* seconds since 1970 */
-    char name[256];               /* of a pool in memory; what made the file otherwise */
-    uint32_t reserved, crc;       /* crc: CRC-32C of all before it */
+    uint64_t page;                /* of a pool in memory: as wished for, and so the next */
+    int64_t node;
+    char name[256];         /* of a pool in memory; what made the file otherwise */
+    uint32_t reserved, crc; /* crc: CRC-32C of all before it */
 };
 
 /* What changes while the pool is in use. Each group on lines of its own. */
@@ -62,8 +64,7 @@ struct shmemi_pool_state {
     _Atomic uint64_t high_water; /* the most of that */
     _Atomic uint64_t orphans;    /* slabs without an owner, about */
     _Atomic uint64_t died;       /* members that were swept */
-    _Atomic uint64_t own_bytes;  /* in segments of their own */
-    char pad1[SHMEMI_LINE - 7 * sizeof(uint64_t)];
+    char pad1[SHMEMI_LINE - 6 * sizeof(uint64_t)];
     _Atomic uint32_t pressure; /* goes up when an allocation failed: members then give back what they only cache */
     char pad2[SHMEMI_LINE - sizeof(uint32_t)];
     /* Of a file: which boot and which inode the state in use belongs to. Anything else is a copy, or comes after a
@@ -81,8 +82,9 @@ struct shmemi_pool_member {
     /* Payload offset + 1 of a block that is being allocated: not handed out yet, so it goes back if this member dies
        now. One a lane, and one for large blocks. */
     _Atomic uint64_t intent[SHMEMI_POOL_LANES + 1];
-    _Atomic uint64_t naming; /* index + 1 of the name that is being made */
-    char pad[256 - sizeof(struct shmemi_member) - 8 - 8 * (SHMEMI_POOL_LANES + 3)];
+    _Atomic uint64_t naming;  /* index + 1 of the name that is being made */
+    _Atomic uint64_t freeing; /* payload offset + 1 of a block that has keys or names, and is being freed */
+    char pad[256 - sizeof(struct shmemi_member) - 8 - 8 * (SHMEMI_POOL_LANES + 4)];
 };
 _Static_assert(sizeof(struct shmemi_pool_member) == 256, "the layout is fixed");
 
@@ -110,6 +112,9 @@ struct shmemi_pool_layout {
 /* max_units: 1 to 2^36. */
 void shmemi_pool_lay_out(uint64_t max_units, bool persistent, struct shmemi_pool_layout *out);
 
+/* What the list of so many units and names takes at most. */
+uint64_t shmemi_pool_checkpoint_bytes(uint64_t units, uint64_t names);
+
 uint64_t shmemi_pool_fingerprint(void);
 
 /* Fills in magic, version, fingerprint and check sum; and checks them: 0, -EINVAL (not a pool), -EPROTO (another
@@ -132,7 +137,7 @@ enum { SHMEMI_UNIT_LENGTH = 24 };
 #define SHMEMI_UNIT_EXPORTED (UINT64_C(1) << 19) /* a run that may have keys */
 #define SHMEMI_UNIT_NAMED (UINT64_C(1) << 20)    /* a run that may have names and keys */
 #define SHMEMI_UNIT_MAKING (UINT64_C(1) << 21)   /* a run whose name is being made */
-#define SHMEMI_UNIT_FLAGS (UINT64_C(15) << 18)
+#define SHMEMI_UNIT_FREEING (UINT64_C(1) << 22)  /* a run that is being freed: its keys and names go first */
 
 static inline uint64_t shmemi_unit(enum shmemi_unit_kind kind, unsigned class, unsigned owner, uint64_t length)
 {
@@ -170,6 +175,7 @@ enum shmemi_block {
     SHMEMI_BLOCK_EXPORTED, /* the same, and there may be keys of it */
     SHMEMI_BLOCK_NAMED,    /* the same, and there may be names of it */
     SHMEMI_BLOCK_MAKING,   /* its name is being made: goes back when its owner dies */
+    SHMEMI_BLOCK_FREEING,  /* it is being freed: its keys and names go first, then the block */
 };
 
 #endif

@@ -96,6 +96,20 @@ static int copy_out(const struct shmemi_pool *pool, uint64_t index, struct shmem
     return 0;
 }
 
+/* Its place may be another one than it was: those who stood in its way then may not be here. */
+int shmemi_names_restore(struct shmemi_pool *pool, const struct shmemi_pool_name *name)
+{
+    uint64_t index;
+    if (look_up(pool, name->name, &index) >= 0 || index == pool->at.name_count)
+        return -EEXIST;
+    int rc = use_entry(pool, index);
+    if (rc < 0)
+        return rc;
+    memcpy(&pool->names[index], name, sizeof *name);
+    set_state(pool, index, SHMEMI_NAME_LIVE);
+    return 0;
+}
+
 /* With the lock: an entry that is being made, with all but its offset. */
 static int begin(struct shmemi_pool *pool, const struct shmemi_naming *naming, uint64_t *index)
 {
@@ -123,16 +137,30 @@ static int begin(struct shmemi_pool *pool, const struct shmemi_naming *naming, u
     return 0;
 }
 
-static void end(struct shmemi_pool *pool, uint64_t index, bool live)
+/* The block of a name that is LIVE says so, too. Without a block it is no name. With the lock held. */
+static int mark_block(struct shmemi_pool *pool, uint64_t index)
 {
+    struct shmemi_pool_block block;
+    int rc = shmemi_pool_look(pool, pool->names[index].offset, &block);
+    if (rc == 0)
+        rc = shmemi_pool_raise_locked(pool, &block, SHMEMI_BLOCK_NAMED);
+    if (rc < 0)
+        set_state(pool, index, SHMEMI_NAME_GONE);
+    return rc;
+}
+
+/* The name first: a block that says that it has one is kept, and a sweeper can still make it say so. */
+static int end(struct shmemi_pool *pool, uint64_t index, bool live)
+{
+    int rc = 0;
     shmemi_central_take(pool);
     set_state(pool, index, live ? SHMEMI_NAME_LIVE : SHMEMI_NAME_GONE);
-    uint64_t offset = pool->names[index].offset;
-    shmemi_central_give(pool);
     if (live)
-        shmemi_pool_raise(pool, offset, SHMEMI_BLOCK_NAMED);
+        rc = mark_block(pool, index);
     /* [naming] release: nothing of it is left to be done. */
     atomic_store_explicit(&pool->members[pool->me].naming, 0, memory_order_release);
+    shmemi_central_give(pool);
+    return rc;
 }
 
 static int prepare(struct shmemi_pool *pool, const struct shmemi_naming *naming)
@@ -183,7 +211,8 @@ int shmemi_pool_alloc_named(struct shmemi_pool *pool, const struct shmemi_naming
     if (rc < 0 || (rc = begin_locked(pool, naming, &index)) < 0)
         return rc;
     rc = make_block(pool, naming, index, &offset);
-    end(pool, index, rc == 0);
+    int ended = end(pool, index, rc == 0);
+    rc = rc == 0 ? ended : rc;
     pthread_mutex_unlock(&pool->naming);
     if (rc == 0)
         *out = pool->payload + offset;
@@ -202,8 +231,7 @@ int shmemi_pool_name_buffer(struct shmemi_pool *pool, const struct shmemi_naming
     if ((rc = begin_locked(pool, naming, &index)) < 0)
         return rc;
     pool->names[index].offset = offset;
-    rc = shmemi_pool_raise(pool, offset, SHMEMI_BLOCK_NAMED);
-    end(pool, index, rc == 0);
+    rc = end(pool, index, true);
     pthread_mutex_unlock(&pool->naming);
     return rc < 0 ? shmemi_fail(rc, "%p was freed meanwhile", buffer) : 0;
 }
@@ -260,13 +288,16 @@ int shmemi_pool_next_name(struct shmemi_pool *pool, uint64_t *cursor, struct shm
     int rc = shmemi_pool_enter(pool);
     if (rc < 0)
         return rc;
-    for (; *cursor < pool->at.name_count; ++*cursor) {
-        if (state_of(pool, *cursor) != SHMEMI_NAME_LIVE)
-            continue;
-        rc = copy_out(pool, (*cursor)++, out);
-        return rc < 0 ? rc : 1;
-    }
-    return 0;
+    bool lock = pool->writable; /* as in find_name() */
+    if (lock)
+        shmemi_central_take(pool);
+    while (*cursor < pool->at.name_count && state_of(pool, *cursor) != SHMEMI_NAME_LIVE)
+        ++*cursor;
+    if (*cursor < pool->at.name_count)
+        rc = copy_out(pool, (*cursor)++, out) < 0 ? -EIO : 1;
+    if (lock)
+        shmemi_central_give(pool);
+    return rc;
 }
 
 void shmemi_names_drop(struct shmemi_pool *pool, uint64_t offset)
@@ -287,15 +318,11 @@ void shmemi_names_sweep(struct shmemi_pool *pool, unsigned slot)
     /* [naming] acquire: pairs with the release in begin(). */
     uint64_t naming = atomic_load_explicit(&member->naming, memory_order_acquire);
     if (naming && naming <= pool->at.name_count) {
-        uint64_t index = naming - 1;
-        struct shmemi_pool_block block;
-        enum shmemi_name_state state = state_of(pool, index);
+        enum shmemi_name_state state = state_of(pool, naming - 1);
         if (state == SHMEMI_NAME_MAKING)
-            set_state(pool, index, SHMEMI_NAME_GONE);
-        /* True already, but its block does not say so yet. */
-        else if (state == SHMEMI_NAME_LIVE && shmemi_pool_look(pool, pool->names[index].offset, &block) == 0 &&
-                 block.state == SHMEMI_BLOCK_MAKING)
-            shmemi_pool_raise_locked(pool, &block, SHMEMI_BLOCK_NAMED);
+            set_state(pool, naming - 1, SHMEMI_NAME_GONE);
+        else if (state == SHMEMI_NAME_LIVE)
+            mark_block(pool, naming - 1);
     }
     atomic_store_explicit(&member->naming, 0, memory_order_relaxed); /* the lock orders it */
 }

@@ -6,12 +6,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.h"
 
 enum { MOST = 64 };
+
+/* Of this process, in all pools. */
+static _Atomic unsigned all_owns;
 
 /* Descriptors are the program's: we take a quarter of them at most. */
 static unsigned most_owns(void)
@@ -25,6 +29,22 @@ static unsigned most_owns(void)
 static size_t page_of(const struct shmemi_pool *pool)
 {
     return pool->wish.page > SHMEMI_PAGES_TRANSPARENT ? pool->wish.page : (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* An address range at a multiple of `align`, to be mapped over; NULL where any will do or there is none. */
+static void *find_place(size_t mapped, size_t align)
+{
+    if (align <= (size_t)sysconf(_SC_PAGESIZE))
+        return NULL;
+    char *range = mmap(NULL, mapped + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED)
+        return NULL;
+    char *at = (char *)shmemi_round_up((uintptr_t)range, align), *end = range + mapped + align;
+    if (at > range)
+        munmap(range, (size_t)(at - range));
+    if (end > at + mapped)
+        munmap(at + mapped, (size_t)(end - (at + mapped)));
+    return at;
 }
 
 /* Fresh memory: at `at`, which is replaced, or anywhere. */
@@ -51,16 +71,25 @@ static int make_segment(struct shmemi_pool *pool, size_t mapped, void *at, int *
     return rc;
 }
 
+/* relaxed, all: figures */
+static void note_high_water(struct shmemi_pool *pool)
+{
+    struct shmemi_pool_state *state = pool->state;
+    uint64_t now =
+        atomic_load_explicit(&state->taken, memory_order_relaxed) + shmemi_members_own_bytes(pool) / SHMEMI_UNIT;
+    uint64_t high = atomic_load_explicit(&state->high_water, memory_order_relaxed);
+    while (now > high && !atomic_compare_exchange_weak_explicit(&state->high_water, &high, now, memory_order_relaxed,
+                                                                memory_order_relaxed))
+        ;
+}
+
 static void count_bytes(struct shmemi_pool *pool, uint64_t bytes, bool more)
 {
-    _Atomic uint64_t *own = &pool->members[pool->me].own_bytes, *all = &pool->state->own_bytes;
-    if (more) { /* relaxed, all: figures */
+    _Atomic uint64_t *own = &pool->members[pool->me].own_bytes;
+    if (more) /* relaxed, both: figures */
         atomic_fetch_add_explicit(own, bytes, memory_order_relaxed);
-        atomic_fetch_add_explicit(all, bytes, memory_order_relaxed);
-    } else {
+    else
         atomic_fetch_sub_explicit(own, bytes, memory_order_relaxed);
-        atomic_fetch_sub_explicit(all, bytes, memory_order_relaxed);
-    }
 }
 
 static int check_room(struct shmemi_pool *pool, size_t mapped)
@@ -68,25 +97,39 @@ static int check_room(struct shmemi_pool *pool, size_t mapped)
     if (*pool->path)
         return shmemi_fail(-ENOTSUP, "a buffer with a segment of its own cannot be in a file: allocate it without own, "
                                      "or from a pool in memory");
-    uint64_t used = atomic_load_explicit(&pool->state->own_bytes, memory_order_relaxed) + /* figures */
-                    shmemi_units_count(pool) * SHMEMI_UNIT;
+    uint64_t used = shmemi_members_own_bytes(pool) + shmemi_units_count(pool) * SHMEMI_UNIT;
     uint64_t most = pool->at.max_units * SHMEMI_UNIT;
     if (used > most || mapped > most - used)
         return shmemi_fail(-ENOMEM,
                            "a segment of %zu bytes: the pool and the segments of its buffers have %llu of %llu "
                            "bytes (its max_size)",
                            mapped, (unsigned long long)used, (unsigned long long)most);
-    if (pool->own_count >= most_owns())
+    unsigned owns = atomic_load_explicit(&all_owns, memory_order_relaxed);
+    if (owns >= most_owns())
         return shmemi_fail(
             -EMFILE,
             "this process has %u buffers with segments of their own already, and each takes a "
             "descriptor: free some, raise the limit of open files (ulimit -n, up to %d such buffers), or "
             "allocate it without own",
-            pool->own_count, MOST);
+            owns, MOST);
     return 0;
 }
 
-int shmemi_own_alloc(struct shmemi_pool *pool, size_t bytes, void **out)
+static int make_aligned(struct shmemi_pool *pool, struct shmemi_own *own, size_t mapped, size_t align)
+{
+    void *at = find_place(mapped, align);
+    int rc = make_segment(pool, mapped, at, &own->fd, &own->address);
+    if (rc < 0 && at)
+        munmap(at, mapped);
+    if (rc == 0 && (uintptr_t)own->address % align) {
+        pool->hal->unmap(own->address, mapped);
+        close(own->fd);
+        rc = shmemi_fail(-ENOMEM, "no address range at a multiple of %zu is left", align);
+    }
+    return rc;
+}
+
+int shmemi_own_alloc(struct shmemi_pool *pool, size_t bytes, size_t align, void **out)
 {
     size_t mapped = shmemi_round_up(bytes, page_of(pool));
     struct shmemi_own *own = calloc(1, sizeof *own);
@@ -95,7 +138,7 @@ int shmemi_own_alloc(struct shmemi_pool *pool, size_t bytes, void **out)
     pthread_mutex_lock(&pool->owns_lock);
     int rc = check_room(pool, mapped);
     if (rc == 0)
-        rc = make_segment(pool, mapped, NULL, &own->fd, &own->address);
+        rc = make_aligned(pool, own, mapped, align);
     if (rc == 0) {
         own->segment = shmemi_random() | UINT64_C(1) << 63; /* never the payload's; not used again when slots are */
         own->bytes = bytes;
@@ -103,7 +146,10 @@ int shmemi_own_alloc(struct shmemi_pool *pool, size_t bytes, void **out)
         own->next = pool->owns;
         pool->owns = own;
         pool->own_count++;
+        /* relaxed, here and below: a bound, which two threads may pass by one */
+        atomic_fetch_add_explicit(&all_owns, 1, memory_order_relaxed);
         count_bytes(pool, mapped, true);
+        note_high_water(pool);
         *out = own->address;
     }
     pthread_mutex_unlock(&pool->owns_lock);
@@ -125,6 +171,7 @@ static void let_go(struct shmemi_pool *pool, struct shmemi_own *own)
     pool->hal->unmap(own->address, own->mapped);
     if (!own->inherited) {
         close(own->fd);
+        atomic_fetch_sub_explicit(&all_owns, 1, memory_order_relaxed);
         pool->own_count--;
         count_bytes(pool, own->mapped, false);
     }
@@ -151,35 +198,71 @@ int shmemi_own_free(struct shmemi_pool *pool, const void *address)
         return -ENOENT;
     if (!own->inherited && pool->share)
         shmemi_share_revoke_range(pool->share, own->segment, 0, own->mapped);
+    shmemi_service_settle(); /* an answer that is just being given may have its descriptor */
     pthread_mutex_lock(&pool->owns_lock);
     let_go(pool, own);
     pthread_mutex_unlock(&pool->owns_lock);
     return 0;
 }
 
+/* The same contents in fresh memory at the same address; *old is the descriptor of what was there. */
+static int move_locked(struct shmemi_pool *pool, struct shmemi_own *own, int *old)
+{
+    int fd, rc;
+    void *fresh;
+    if ((rc = make_segment(pool, own->mapped, NULL, &fd, &fresh)) < 0)
+        return rc;
+    memcpy(fresh, own->address, own->mapped);
+    /* In one step, so that who reads there meanwhile never finds nothing; locks and placement come along. */
+    if (mremap(fresh, own->mapped, own->mapped, MREMAP_MAYMOVE | MREMAP_FIXED, own->address) == MAP_FAILED) {
+        rc = shmemi_fail_errno("moving a buffer to new memory");
+        pool->hal->unmap(fresh, own->mapped);
+        close(fd);
+        return rc;
+    }
+    *old = own->fd;
+    own->fd = fd;
+    own->segment = shmemi_random() | UINT64_C(1) << 63;
+    return 0;
+}
+
 int shmemi_own_move(struct shmemi_pool *pool, uint64_t segment)
 {
+    int old = -1;
     pthread_mutex_lock(&pool->owns_lock);
     struct shmemi_own *own = pool->owns;
     while (own && (own->segment != segment || own->inherited))
         own = own->next;
-    int fd, rc = own ? 0 : -ENOENT;
-    void *fresh;
-    if (rc == 0)
-        rc = make_segment(pool, own->mapped, NULL, &fd, &fresh);
-    if (rc == 0) {
-        memcpy(fresh, own->address, own->mapped);
-        pool->hal->unmap(fresh, own->mapped);
-        rc = pool->hal->map(fd, 0, own->mapped, SHMEMI_READ_WRITE, own->address, &fresh);
-        if (rc == 0) {
-            close(own->fd);
-            own->fd = fd;
-            own->segment = shmemi_random() | UINT64_C(1) << 63;
-        } else
-            close(fd);
-    }
+    int rc = own ? move_locked(pool, own, &old) : -ENOENT;
     pthread_mutex_unlock(&pool->owns_lock);
+    if (old >= 0) {
+        shmemi_service_settle(); /* as in shmemi_own_free() */
+        close(old);
+    }
     return rc;
+}
+
+void shmemi_own_inherit(struct shmemi_pool *pool)
+{
+    for (struct shmemi_own *own = pool->owns; own; own = own->next) {
+        if (!own->inherited) {
+            close(own->fd);
+            atomic_fetch_sub_explicit(&all_owns, 1, memory_order_relaxed);
+        }
+        own->inherited = true;
+    }
+    pool->own_count = 0;
+}
+
+int shmemi_own_freeze(struct shmemi_pool *pool, const void *address)
+{
+    pthread_mutex_lock(&pool->owns_lock);
+    const struct shmemi_own *own = shmemi_own_find(pool, address);
+    int rc = !own                ? shmemi_fail(-ENOENT, "the buffer is gone")
+             : pool->hal->freeze ? pool->hal->freeze(own->fd)
+                                 : shmemi_fail(-ENOTSUP, "%s memory cannot be frozen", pool->hal->name);
+    pthread_mutex_unlock(&pool->owns_lock);
+    return rc < 0 ? shmemi_fail_in(rc, "cannot freeze the buffer") : 0;
 }
 
 void shmemi_own_close_all(struct shmemi_pool *pool)

@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/log.h"
 
-enum { OPEN = 0x4c4f4f50, CLOSED = 0x444e4544, RETIRED_MOST = 64 };
+enum { OPEN = 0x4c4f4f50, CLOSED = 0x444e4544, RETIRED_MOST = 64, PLACES_TRIED = 8 };
 
 /* All pools that this process is attached to; and handles that were closed lately, kept so that using one is an error
    and not a crash. Of the process, because fork and addresses are. */
@@ -32,13 +33,23 @@ static void init_locks(struct shmemi_pool *pool)
     pthread_mutex_init(&pool->slabs_lock, NULL);
     pthread_mutex_init(&pool->central, NULL);
     pthread_mutex_init(&pool->naming, NULL);
+    pthread_mutex_init(&pool->freeing, NULL);
     pthread_mutex_init(&pool->owns_lock, NULL);
     pthread_mutex_init(&pool->failure_lock, NULL);
     pthread_mutex_init(&pool->flushing, NULL);
 }
 
+/* A program without a job wants its log lines, too. */
+static void configure_log(void)
+{
+    if (shmemi_log_configure() < 0)
+        shmemi_warn("pool", "%s", shmemi_last_error());
+}
+
 struct shmemi_pool *shmemi_pool_new(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, configure_log);
     struct shmemi_pool *pool = calloc(1, sizeof *pool);
     if (!pool) {
         shmemi_fail(-ENOMEM, "no private memory for a pool's handle");
@@ -47,7 +58,7 @@ struct shmemi_pool *shmemi_pool_new(void)
     init_locks(pool);
     pool->hal = &shmemi_hal_host;
     pool->wish = SHMEMI_NO_WISH;
-    pool->control_fd = pool->payload_fd = -1;
+    pool->control_fd = pool->payload_fd = pool->lock_fd = -1;
     pool->writable = true;
     return pool;
 }
@@ -57,6 +68,8 @@ void shmemi_pool_delete(struct shmemi_pool *pool)
     shmemi_share_close(pool->share);
     shmemi_service_leave_place(pool->place);
     shmemi_pool_unmap(pool);
+    if (pool->lock_fd >= 0)
+        close(pool->lock_fd);
     if (pool->payload_fd >= 0 && pool->payload_fd != pool->control_fd)
         close(pool->payload_fd);
     if (pool->control_fd >= 0)
@@ -113,7 +126,7 @@ struct shmemi_pool *shmemi_pool_of_share(uint64_t number)
 {
     pthread_mutex_lock(&all.lock);
     struct shmemi_pool *at = all.open;
-    while (at && at->number != number)
+    while (at && (at->number != number || !at->share)) /* a reader of the same file has none */
         at = at->next_open;
     pthread_mutex_unlock(&all.lock);
     return at;
@@ -191,6 +204,10 @@ static void in_child(void)
         shmemi_share_forget(pool->share);
         pool->place = NULL;
         pool->share = NULL;
+        if (pool->lock_fd >= 0)
+            close(pool->lock_fd);
+        pool->lock_fd = -1;
+        shmemi_own_inherit(pool);
     }
     pthread_mutex_init(&all.lock, NULL);
 }
@@ -229,9 +246,6 @@ static int attach_child(struct shmemi_pool *pool)
     int rc = 0;
     if (pool->forked) {
         shmemi_blocks_reset(pool);
-        for (struct shmemi_own *own = pool->owns; own; own = own->next)
-            own->inherited = true;
-        pool->own_count = 0;
         rc = *pool->path ? shmemi_file_attach_child(pool) : 0;
         if (rc == 0)
             rc = shmemi_members_join(pool);
@@ -296,7 +310,11 @@ static size_t usual_most(size_t size)
 
 void shmemi_pool_fill_slot(struct shmemi_pool *pool, struct shmemi_pool_slot *slot)
 {
-    *slot = (struct shmemi_pool_slot){.flags = pool->persistent ? SHMEMI_POOL_PERSISTENT : 0,
+    *slot = (struct shmemi_pool_slot){.flags = (pool->persistent ? SHMEMI_POOL_PERSISTENT : 0u) |
+                                               (pool->grows ? SHMEMI_POOL_GROWS : 0u) |
+                                               (pool->wish.lock ? SHMEMI_POOL_LOCKED : 0u),
+                                      .page = pool->wish.page,
+                                      .node = pool->wish.node,
                                       .number = pool->number,
                                       .max_units = pool->at.max_units,
                                       .units = pool->state ? shmemi_units_count(pool) : 0,
@@ -338,6 +356,7 @@ static int make_memory_within_limits(struct shmemi_pool *pool, const struct shme
     if ((rc != -EFBIG && rc != -ENOMEM) || config->max_size || most == size)
         return rc;
     shmemi_pool_unmap(pool);
+    snprintf(pool->fallback, sizeof pool->fallback, "it cannot grow: %.100s", shmemi_last_error());
     for (int *fd = &pool->control_fd;; fd = &pool->payload_fd) {
         if (*fd >= 0)
             close(*fd);
@@ -425,6 +444,36 @@ static int ask_members(struct shmemi_pool *pool, const char *text)
     return rc;
 }
 
+/* Somebody else may sit at the sockets of the first free places, by accident or on purpose. */
+static int join_and_serve(struct shmemi_pool *pool)
+{
+    struct shmemi_place *useless[PLACES_TRIED];
+    unsigned count = 0;
+    int rc;
+    while ((rc = shmemi_members_join(pool)) == 0 && (rc = shmemi_pool_serve(pool)) == -EADDRINUSE &&
+           count < PLACES_TRIED) {
+        useless[count++] = pool->place;
+        pool->place = NULL;
+    }
+    while (count)
+        shmemi_service_leave_place(useless[--count]);
+    return rc;
+}
+
+/* The one who made it had its wishes honoured; in this process they are as far as they can be. */
+static void follow_wishes(struct shmemi_pool *pool, const struct shmemi_pool_slot *slot)
+{
+    pool->grows = slot->flags & SHMEMI_POOL_GROWS;
+    pool->wish.page = slot->page;
+    pool->wish.node = (int)slot->node;
+    pool->wish.lock = slot->flags & SHMEMI_POOL_LOCKED;
+    if (pool->wish.lock && pool->hal->lock(pool->payload, shmemi_units_count(pool) * SHMEMI_UNIT) < 0) {
+        pool->wish.lock = false;
+        snprintf(pool->fallback, sizeof pool->fallback, "locked in memory by other members only: %.80s",
+                 shmemi_last_error());
+    }
+}
+
 static int attach(struct shmemi_pool *pool)
 {
     struct shmemi_pool_slot slot;
@@ -442,9 +491,10 @@ static int attach(struct shmemi_pool *pool)
     pool->name[sizeof pool->name - 1] = '\0';
     if ((rc = shmemi_hal_host.check(pool->control_fd, pool->at.control_bytes)) < 0 ||
         (rc = pool->hal->check(pool->payload_fd, pool->at.max_units * SHMEMI_UNIT)) < 0 ||
-        (rc = shmemi_pool_map(pool, SHMEMI_READ_WRITE)) < 0 || (rc = shmemi_members_join(pool)) < 0)
+        (rc = shmemi_pool_map(pool, SHMEMI_READ_WRITE)) < 0 || (rc = join_and_serve(pool)) < 0)
         return rc;
-    return shmemi_pool_serve(pool);
+    follow_wishes(pool, &slot);
+    return 0;
 }
 
 int shmemi_pool_open(const char *name_or_key, struct shmemi_pool **out)
@@ -472,6 +522,7 @@ static void give_all_back(struct shmemi_pool *pool)
 {
     shmemi_blocks_trim(pool);
     shmemi_central_take(pool);
+    shmemi_members_settle(pool, pool->me);
     shmemi_members_return(pool, pool->me);
     shmemi_central_give(pool);
 }
@@ -487,12 +538,9 @@ int shmemi_pool_close(struct shmemi_pool *pool)
     unregister(pool);
     shmemi_share_close(pool->share);
     pool->share = NULL;
-    if (pool->forked) /* never used in this child: what there is belongs to the parent */
-        for (struct shmemi_own *own = pool->owns; own; own = own->next)
-            own->inherited = true;
+    shmemi_own_close_all(pool); /* counted in our place, so before that is given back */
     if (!pool->forked && pool->writable)
         give_all_back(pool);
-    shmemi_own_close_all(pool);
     int rc = *pool->path && !pool->forked ? shmemi_file_close(pool) : 0;
     shmemi_pool_delete(pool);
     return rc;

@@ -84,7 +84,8 @@ struct shmemi_pool {
     struct shmemi_slabs slabs[SHMEMI_CLASSES];
     _Atomic uint32_t pressure; /* state->pressure, as far as it was followed */
     pthread_mutex_t central;
-    pthread_mutex_t naming; /* one name of this process is made at a time; taken before central */
+    pthread_mutex_t naming;  /* one name of this process is made at a time; taken before central */
+    pthread_mutex_t freeing; /* one block that has keys or names is freed at a time; likewise */
     struct shmemi_lock_holders holders;
     struct shmemi_domain domain;   /* the same, for objects */
     _Atomic unsigned objects;      /* handles of this process */
@@ -102,6 +103,7 @@ struct shmemi_pool {
     const struct shmemi_hal *hal;
     struct shmemi_wish wish;
     bool grows, writable, private_view; /* private_view: nothing reaches the others (a file opened "cow" or "r") */
+    int lock_fd;                        /* of a file: bears the locks, in this process only */
     int control_fd, payload_fd;         /* of a file: the same */
     uint64_t payload_at;                /* where the payload begins in its descriptor */
     void *reserved;                     /* the address range that holds the payload's mapping */
@@ -109,7 +111,7 @@ struct shmemi_pool {
     struct shmemi_place *place;
     struct shmemi_share *share;
     uint64_t number;
-    uint64_t key_mark, name_mark; /* records whose memory is known to be taken */
+    uint64_t key_mark; /* so many bytes of keys have memory; under the share's lock */
     char name[256], path[512], fallback[128];
     bool in_memory; /* a file on a tmpfs */
     pthread_mutex_t flushing;
@@ -154,12 +156,18 @@ int shmemi_units_damaged(const struct shmemi_pool *pool, uint64_t unit);
 
 /* ---- blocks.c: small blocks ---- */
 int shmemi_blocks_alloc(struct shmemi_pool *pool, unsigned class, enum shmemi_block as, uint64_t *offset);
-int shmemi_blocks_free(struct shmemi_pool *pool, uint64_t head, uint64_t entry, uint64_t offset);
+/* A block in a state of `least` to `most`. */
+int shmemi_blocks_free(struct shmemi_pool *pool, uint64_t head, uint64_t entry, uint64_t offset,
+                       enum shmemi_block least, enum shmemi_block most);
+/* Makes a block FREE that is FREEING; takes no lock of this process. */
+void shmemi_blocks_finish_free(struct shmemi_pool *pool, uint64_t head, uint64_t entry, uint64_t offset);
 /* The byte of the block at this offset of a slab; NULL if none begins there. */
 _Atomic uint8_t *shmemi_blocks_at(const struct shmemi_pool *pool, uint64_t head, uint64_t entry, uint64_t offset);
 uint32_t shmemi_blocks_in(uint64_t entry);
 /* Puts all cached blocks back, and the empty slabs of this member too. */
 void shmemi_blocks_trim(struct shmemi_pool *pool);
+/* Does so if somebody found no room since it was last done. No lock is held. */
+void shmemi_blocks_follow_pressure(struct shmemi_pool *pool);
 void shmemi_blocks_reset(struct shmemi_pool *pool); /* forgets everything, touching nothing shared */
 unsigned shmemi_blocks_lane(void);
 
@@ -175,6 +183,8 @@ int shmemi_pool_raise(struct shmemi_pool *pool, uint64_t offset, enum shmemi_blo
 /* The allocated block that holds the offset: where it begins, its size and state. -EINVAL: none. */
 int shmemi_pool_raise_locked(struct shmemi_pool *pool, const struct shmemi_pool_block *block, enum shmemi_block to);
 int shmemi_pool_look(const struct shmemi_pool *pool, uint64_t offset, struct shmemi_pool_block *out);
+/* Ends what a member began that died while it freed a block with keys or names. With the lock held. */
+void shmemi_pool_finish_free(struct shmemi_pool *pool, unsigned slot);
 
 /* ---- pool.c ---- */
 /* Before each operation: -EBADF for a handle that is closed; after a fork the child attaches here. */
@@ -194,15 +204,20 @@ int shmemi_pool_reserve_fixed(struct shmemi_pool *pool);
 
 /* ---- members.c ---- */
 int shmemi_members_join(struct shmemi_pool *pool);
-/* What the member in that slot had goes back: it is dead, or we are it and leave. With the lock held. */
+/* What the member in that slot had goes back: it is dead, or we are it and leave. What several of them were at together
+   is settled before: shmemi_members_settle() of all. With the lock held. */
+void shmemi_members_settle(struct shmemi_pool *pool, unsigned slot);
 int shmemi_members_return(struct shmemi_pool *pool, unsigned slot);
 /* Does that for all dead ones, and frees slabs without an owner that are empty. With the lock held. */
 int shmemi_members_sweep(struct shmemi_pool *pool);
 unsigned shmemi_members_alive(const struct shmemi_pool *pool);
 bool shmemi_members_any_dead(const struct shmemi_pool *pool);
+uint64_t shmemi_members_own_bytes(const struct shmemi_pool *pool); /* in segments of their own, of all */
 
 /* ---- own.c ---- */
-int shmemi_own_alloc(struct shmemi_pool *pool, size_t bytes, void **out);
+int shmemi_own_alloc(struct shmemi_pool *pool, size_t bytes, size_t align, void **out);
+void shmemi_own_inherit(struct shmemi_pool *pool); /* in a forked child: they are the parent's */
+int shmemi_own_freeze(struct shmemi_pool *pool, const void *address);
 struct shmemi_own *shmemi_own_find(struct shmemi_pool *pool, const void *address); /* with owns_lock held */
 int shmemi_own_free(struct shmemi_pool *pool, const void *address);                /* -ENOENT: not one of them */
 int shmemi_own_move(struct shmemi_pool *pool, uint64_t segment);
@@ -225,10 +240,13 @@ void shmemi_names_count(const struct shmemi_pool *pool, uint64_t *live);
 /* Calls the function, with the lock held, with the buffer of that name, if there is one of at least that many bytes. */
 void shmemi_names_visit(struct shmemi_pool *pool, const char *name, uint64_t bytes,
                         void (*call)(void *buffer, void *context), void *context);
+/* Into an empty table, or one that has others only: a name that was in another one. Nobody else is attached. */
+int shmemi_names_restore(struct shmemi_pool *pool, const struct shmemi_pool_name *name);
 bool shmemi_names_used(const struct shmemi_pool *pool, uint64_t index);
 
 /* ---- file.c, checkpoint.c ---- */
 int shmemi_file_close(struct shmemi_pool *pool);
+int shmemi_file_open_locks(struct shmemi_pool *pool);
 int shmemi_file_lock_flush(const struct shmemi_pool *pool, bool take);
 int shmemi_file_attach_child(struct shmemi_pool *pool);
 /* The valid header slot with the higher generation. 0, or what is wrong with the file. */

@@ -63,8 +63,8 @@ int shmemi_pool_stats(struct shmemi_pool *pool, struct shmemi_pool_stats *out)
         return rc;
     s.size = shmemi_units_count(pool) * SHMEMI_UNIT;
     s.max_size = pool->at.max_units * SHMEMI_UNIT;
-    s.own_bytes = atomic_load_explicit(&pool->state->own_bytes, memory_order_relaxed); /* figures, all of these */
-    s.high_water = atomic_load_explicit(&pool->state->high_water, memory_order_relaxed) * SHMEMI_UNIT;
+    s.own_bytes = shmemi_members_own_bytes(pool);
+    s.high_water = atomic_load_explicit(&pool->state->high_water, memory_order_relaxed) * SHMEMI_UNIT; /* figures */
     s.died = (unsigned)atomic_load_explicit(&pool->state->died, memory_order_relaxed);
     s.members = shmemi_members_alive(pool);
     s.in_use += s.own_bytes;

@@ -81,6 +81,18 @@ static inline void child_succeeds(pid_t pid)
         fail_msg("the child ended with status %#x", (unsigned)status);
 }
 
+/* Under the thread sanitizer a child of a process with threads cannot start any. */
+#if defined(__SANITIZE_THREAD__)
+#define CHILDREN_START_THREADS 0
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CHILDREN_START_THREADS 0
+#endif
+#endif
+#ifndef CHILDREN_START_THREADS
+#define CHILDREN_START_THREADS 1
+#endif
+
 /* A stream of random numbers that is the same for the same seed: xorshift64*. */
 static inline uint64_t next_random(uint64_t *state)
 {

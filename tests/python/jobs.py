@@ -108,8 +108,14 @@ class Started:
     def __init__(self, command, env=None, preexec_fn=None):
         self.out, self.err = tempfile.TemporaryFile('a+b'), tempfile.TemporaryFile('a+b')
         self.began = time.monotonic()
+
+        def prepare():
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background job, as these tests may be, ignores it
+            if preexec_fn:
+                preexec_fn()
+
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err,
-                                        env=env or environment(), start_new_session=True, preexec_fn=preexec_fn)
+                                        env=env or environment(), start_new_session=True, preexec_fn=prepare)
         self.pid = self.process.pid
 
     def read(self):

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The listings of the article that asked for this library, each with the smallest repair that makes it run.
+"""The listings of the articles that asked for this library, each with the smallest repair that makes it run.
 
 In all of them `.npu()` is left out: the tensors are in host memory. What else was changed is listed at each, and marked
 "repaired" in its lines. Lines that check the result are marked "check".
 """
+
+import os
 
 import pytest
 import shmem
@@ -279,7 +281,6 @@ if not IN_PE:
             pytest.skip('torch is not installed')
         common = {'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': free_port(), 'WORLD_SIZE': '2', 'SHMEM_TEST_BODY': '1'}
         program = 'import sys; sys.path.insert(0, sys.argv[1]); import test_articles as t; t.example_4()'
-        import os
         here = os.path.dirname(os.path.abspath(__file__))
         started = [start([PYTHON, '-c', program, here], env=environment(RANK=str(rank), **common)) for rank in range(2)]
         for result in [s.finish(60) for s in started]:
@@ -310,3 +311,114 @@ for size in sizes:
 shmem.finalize()
 ''']).finish(60).ok()
     assert result.out.count('Size: 262144KB') == 2
+
+
+# --- the second article: pools, files and keys -----------------------------------------------------------------------------------
+# Its type='npu' is host memory here, by SHMEM_DEVICE_FALLBACK=host, and nothing else is changed for that. Line breaks and
+# indentation, which the article lost, are put back.
+
+
+def plainly(text, *args):
+    """Runs a program without a job."""
+    result = start([PYTHON, '-c', text, *args], env=environment(SHMEM_DEVICE_FALLBACK='host')).finish(60)
+    if result.code and 'OutOfMemory' in result.err:
+        pytest.skip(f'this machine has no room for pools of 1 GiB: {result.err.splitlines()[-1]}')
+    return result.ok()
+
+
+def test_creating():
+    """The listing of chapter 2. Repairs: none, but for the file's name, so that no other run meets it."""
+    path = f'/tmp/my_shared_mem.{os.getpid()}'
+    try:
+        plainly('''
+import sys  # repaired
+import shmem
+import numpy as np
+
+shared_file = shmem.create_file(sys.argv[1], size=1024*1024*1024)  # 1GB; repaired: the name
+
+memory_pool = shmem.create_pool(size=1024*1024*1024, type='npu')  # 1GB
+
+buffer = memory_pool.alloc(shape=(1024, 1024), dtype=np.float32)
+
+assert buffer.shape == (1024, 1024) and buffer.dtype == np.float32 and isinstance(buffer, np.ndarray)  # check
+shared_file.alloc((2, 2), np.float32, name='kept')[:] = 5  # check
+''', path)
+        plainly("import shmem, sys; assert (shmem.open_file(sys.argv[1])['kept'] == 5).all()", path)  # check: it persists
+    finally:
+        if os.path.exists(path):
+            os.unlink(path)
+
+
+def test_mapping():
+    """The listing of chapter 3, as two processes. Repairs: the key gets to process B as an argument; `import` is a
+    reserved word, so it is getattr(pool_b, 'import')."""
+    plainly('''
+import shmem
+import numpy as np
+import subprocess, sys  # repaired
+
+pool = shmem.create_pool(size=1024*1024*1024, type='npu')
+
+buffer_a = pool.alloc(shape=(1024, 1024), dtype=np.float32)
+np.copyto(buffer_a, np.random.randn(1024, 1024).astype(np.float32))
+
+shared_key = pool.export(buffer_a)
+
+process_b = """
+import shmem, sys
+shared_key = sys.argv[1]  # repaired
+pool_b = shmem.create_pool(size=1024*1024*1024, type='npu')
+buffer_b = getattr(pool_b, 'import')(shared_key)  # repaired
+
+print(f"Data from process A: {buffer_b[0,0]}")
+buffer_b[0, 1] = 7  # check
+"""
+said = subprocess.run([sys.executable, '-c', process_b, shared_key], check=True, capture_output=True, text=True).stdout
+assert said == f"Data from process A: {buffer_a[0,0]}\\n" and buffer_a[0, 1] == 7  # check
+''')
+
+
+def test_large_transfers():
+    """The listing of chapter 5. Repairs: none. (The slow loop has fewer turns.)"""
+    plainly('''
+import shmem
+import numpy as np
+
+pool = shmem.create_pool(size=1024*1024*1024, type='npu')
+large_buffer = pool.alloc(shape=(1024*1024,), dtype=np.float32)
+
+for i in range(1024):
+    large_buffer[i] = i * 1.0
+assert large_buffer[:1024].sum() == 1023 * 512  # check
+
+data = np.arange(1024*1024, dtype=np.float32)
+np.copyto(large_buffer, data)
+assert (large_buffer == data).all()  # check
+
+aligned_buffer = pool.alloc(shape=(1024, 1024), dtype=np.float32, align=64)
+assert aligned_buffer.ctypes.data % 64 == 0  # check
+''')
+
+
+def test_with_torch():
+    """The listing of chapter 6. Repairs: `.npu()` is left out, and torch_npu.npu_mm is torch.mm."""
+    if torch is None:
+        pytest.skip('torch is not installed')
+    plainly('''
+import shmem
+import torch  # repaired
+import numpy as np
+
+pool = shmem.create_pool(size=1024*1024*1024, type='npu')
+
+shared_buffer = pool.alloc(shape=(1024, 1024), dtype=np.float32)
+shared_buffer[:] = np.eye(1024) * 2  # check
+
+shared_tensor = torch.from_numpy(shared_buffer)  # repaired
+
+output = torch.mm(shared_tensor, shared_tensor.T)  # repaired
+assert torch.equal(output, torch.eye(1024) * 4)  # check
+shared_tensor += 1  # check
+assert shared_buffer[0, 1] == 1 and shared_buffer[0, 0] == 3  # check
+''')

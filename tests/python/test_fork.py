@@ -192,3 +192,151 @@ def test_registering_after_a_fork():
     del small[5:]
     child_of(lambda: None)
     check(me, small, large, symmetric)
+
+
+# --- pools, which need no job ---------------------------------------------------------------------------------------------------
+
+
+@on_pes(1, bare=True)
+def test_pools_in_a_child():
+    """The child attaches by itself; what its parent allocated is the parent's; what it allocates is its own."""
+    pool = shmem.create_pool('16M')
+    held = [pool.alloc(100, 'i4', fill=k) for k in range(50)]
+    own = pool.alloc(1000, 'i4', own=True, fill=1)
+    named = pool.alloc(10, 'i4', name='named', fill=2)
+    gone, key = pool.alloc(10, 'i4', fill=3), pool.export(own)
+    freed = pool.alloc(10, 'i4', fill=4)
+
+    def work():
+        nonlocal held, own
+        before = pool.stats()
+        held[0][:] = 77  # the same memory
+        own[0] = 78
+        pool['named'][1] = 79
+        held = held[:1]
+        gc.collect()  # drops inherited ones, which frees nothing
+        mine = pool.alloc(100, 'i4', fill=9)
+        assert pool.stats().members == 2 and pool.stats().buffers == before.buffers + 1
+        large = pool.alloc(1000, own=True, fill=9)
+        assert (shmem.import_(pool.export(large)) == 9).all() and (shmem.import_(key)[1:] == 1).all()
+        pool.free(freed)  # said, it is done
+        with raises(shmem.errors.Stale):
+            pool.free(freed)
+        with raises(shmem.errors.AccessDenied, 'forked'):
+            pool.export(own)
+        del own, mine
+        gc.collect()
+        assert pool.stats().buffers == before.buffers  # large came, and freed went
+        pool.export(gone)
+        pool.alloc(3, 'i4', name='of the child', fill=5)
+
+    child_of(work)
+    assert (held[0] == 77).all() and all((a == k).all() for k, a in enumerate(held) if k) and len(held) == 50
+    assert own[0] == 78 and (own[1:] == 1).all() and named[1] == 79 and (pool['of the child'] == 5).all()
+    gc.collect()
+    more = [pool.alloc(100, 'i4', fill=-1) for _ in range(200)]
+    assert all((a == k).all() for k, a in enumerate(held) if k)
+    with raises(ValueError):
+        pool.free(freed)
+    assert (shmem.import_(key)[1:] == 1).all()
+    pool.free(own)
+    with raises(shmem.KeyRevoked):
+        shmem.import_(key)
+    del more
+
+
+@on_pes(1, bare=True)
+def test_the_end_of_a_child_with_pools():
+    """However it ends: the parent's pool is as it was."""
+    pool = shmem.create_pool('4M')
+    a = pool.alloc(1000, 'i4', fill=1)
+    b = pool.alloc(1000, 'i4', own=True, fill=2)
+    for use in (False, True):
+        for end in (lambda: os._exit(0), lambda: sys.exit(0), lambda: os.kill(os.getpid(), 9), pool.close):
+            sys.stdout.flush()
+            pid = os.fork()
+            if pid == 0:
+                if use:
+                    c = pool.alloc(1000, 'i4', fill=3)
+                    assert (shmem.import_(pool.export(a)) == 1).all() and c[0] == 3
+                end()
+                sys.exit(0)
+            assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) in (0, -9)
+            assert (a == 1).all() and (b == 2).all() and pool.is_open
+            d = pool.alloc(1000, 'i4', fill=4)
+            assert (d == 4).all()
+            del d
+    grown = [pool.alloc(1000, 'i4', fill=k) for k in range(400)]
+    assert all((x == k).all() for k, x in enumerate(grown)) and (a == 1).all() and pool.stats().members == 1
+
+
+@on_pes(1, bare=True)
+def test_imports_in_a_child():
+    maker = subprocess.Popen([sys.executable, '-c', """
+import shmem, sys
+pool = shmem.create_pool('1M')
+a = pool.alloc(1000, 'i4', fill=1)
+print(pool.export(a), flush=True)
+sys.stdin.read()"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    key = maker.stdout.readline().strip()
+    a, r = shmem.import_(key), shmem.import_(key, 'r')
+
+    def work():
+        nonlocal a
+        a[0] = 5
+        del a
+        gc.collect()
+        assert r[0] == 5
+        b = shmem.import_(key)
+        b[1] = 6
+        child_of(lambda: shmem.import_(key).__setitem__(2, 7))
+
+    child_of(work)
+    assert a[:4].tolist() == [5, 6, 7, 1] == r[:4].tolist()
+    maker.communicate()
+    child_of(lambda: a.__setitem__(3, 8))
+    assert r[3] == 8 and maker.returncode == 0
+
+
+@on_pes(1, bare=True)
+def test_files_in_a_child():
+    import tempfile
+    with tempfile.TemporaryDirectory() as folder:
+        file = shmem.create_file(folder + '/f', '1M')
+        a = file.alloc(100, 'i4', name='a', fill=1)
+
+        def work():
+            file['a'][0] = 2
+            file.alloc(10, 'i4', name='b', fill=3)
+            file.flush()
+
+        child_of(work)
+        assert a[0] == 2 and (file['b'] == 3).all()
+        file.close()
+        del a
+        with shmem.open_file(folder + '/f', 'r') as again:
+            assert again['a'][0] == 2 and (again['b'] == 3).all()
+
+
+@on_pes(1, bare=True)
+def test_threads_while_forking():
+    import threading
+    pool = shmem.create_pool('16M')
+    stop = False
+
+    def allocate():
+        while not stop:
+            a = pool.alloc(1000, 'i4', fill=1)
+            b = shmem.import_(pool.export(a))
+            assert (b == 1).all()
+            pool.free(a)
+
+    threads = [threading.Thread(target=allocate) for _ in range(3)]
+    for t in threads:
+        t.start()
+    for _ in range(30):
+        child_of(lambda: pool.alloc(100, 'i4', fill=2))
+    stop = True
+    for t in threads:
+        t.join()
+    assert pool.stats().members == 1

@@ -10,7 +10,7 @@
 
 #include "pairs.h"
 
-#define MAIN_BYTES ((size_t)1 << 30)
+#define LARGE_BYTES ((size_t)1 << 30)
 
 static void need(int rc, const char *what)
 {
@@ -76,47 +76,62 @@ static int measure_pairs(const char *what, int processes)
 
 /* --- a fresh process of this program ----------------------------------------------------------------------------- */
 
-/* Runs it ROUNDS times; it prints two figures, of which the medians are reported. */
-static void measure_fresh(const char *role, const char *argument, const char *const names[2])
+enum { FRESH_MOST = 3 }; /* figures that such a process prints on one line */
+
+/* Runs it ROUNDS times, and reports the median of each figure by these names. */
+static void measure_fresh(const char *role, const char *argument, const char *const names[FRESH_MOST])
 {
-    double values[2][ROUNDS];
+    double values[FRESH_MOST][ROUNDS];
     char command[512];
     snprintf(command, sizeof command, "/proc/%d/exe %s '%s'", (int)getpid(), role, argument);
     for (int r = 0; r < ROUNDS; r++) {
         FILE *other = popen(command, "re");
-        int read = other ? fscanf(other, "%lf %lf", &values[0][r], &values[1][r]) : 0;
-        if (!other || pclose(other) != 0 || read != 2)
+        for (int i = 0; other && i < FRESH_MOST && names[i]; i++)
+            if (fscanf(other, "%lf", &values[i][r]) != 1)
+                exit(1);
+        if (!other || pclose(other) != 0)
             exit(1);
     }
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < FRESH_MOST && names[i]; i++)
         report(names[i], median(values[i]));
 }
 
 /* --- importing --------------------------------------------------------------------------------------------------- */
 
-static double time_import(const char *key)
+static double time_import(const char *key, shmemx_import_t *import)
 {
-    shmemx_import_t import;
     double t = seconds();
-    need(shmemx_import(key, SHMEMX_IMPORT_READ, NULL, &import), "importing");
-    t = seconds() - t;
-    need(shmemx_import_close(import), "closing an import");
-    return t;
+    need(shmemx_import(key, SHMEMX_IMPORT_READ, NULL, import), "importing");
+    return seconds() - t;
 }
 
-/* The first import of a process, and how long one takes afterwards. */
+/* The median of imports that are closed each time. */
+static double time_imports(const char *key)
+{
+    double values[ROUNDS];
+    for (int r = 0; r < ROUNDS; r++) {
+        shmemx_import_t import;
+        values[r] = time_import(key, &import);
+        need(shmemx_import_close(import), "closing an import");
+    }
+    return median(values);
+}
+
+/* The first import of a process; one afterwards; one while the same memory is imported already. */
 static int importer(const char *key)
 {
-    double cold = time_import(key), warm[ROUNDS];
-    for (int r = 0; r < ROUNDS; r++)
-        warm[r] = time_import(key);
-    printf("%.9g %.9g\n", cold, median(warm));
+    shmemx_import_t import;
+    double cold = time_import(key, &import);
+    need(shmemx_import_close(import), "closing an import");
+    double warm = time_imports(key);
+    time_import(key, &import);
+    printf("%.9g %.9g %.9g\n", cold, warm, time_imports(key));
     return 0;
 }
 
 static int measure_import(void)
 {
-    static const char *const names[] = {"import_cold", "import_warm"};
+    static const char *const names[FRESH_MOST] = {"import_cold", "import_warm", "import_held"};
     char key[SHMEMX_KEY_TEXT];
     void *buffer;
     pool = make_pool(PAIRS_BYTES, NULL);
@@ -147,10 +162,10 @@ static int opener(const char *name)
 
 static int measure_open(void)
 {
-    static const char *const names[] = {"open", "open_faults"};
+    static const char *const names[FRESH_MOST] = {"open", "open_faults"};
     char name[64];
     snprintf(name, sizeof name, "shmem-bench-%d", (int)getpid());
-    pool = make_pool(measured(MAIN_BYTES) ? MAIN_BYTES : MAIN_BYTES / 16, name);
+    pool = make_pool(measured(LARGE_BYTES) ? LARGE_BYTES : LARGE_BYTES / 16, name);
     measure_fresh("opener", name, names);
     return 0;
 }

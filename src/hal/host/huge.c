@@ -100,7 +100,7 @@ static int refuse_pages(const char *label, size_t needed, size_t page)
     struct counts c = read_counts(page);
     return shmemi_fail(
         -ENOMEM,
-        "'%s' needs %zu huge page%s of %s, but %zu of %zu are free (%zu of these promised to others): as "
+        "'%s' needs at least %zu huge page%s of %s, but %zu of %zu are free (%zu of these promised to others): as "
         "root, 'sysctl vm.nr_hugepages=%zu' sets aside so many of the usual size, and 'echo %zu > " HUGE_FOLDER
         "/hugepages-%zukB/nr_hugepages' of any; or ask for transparent huge pages",
         label, needed, needed == 1 ? "" : "s", shmemi_host_size_name(page, name), c.free, c.total, c.resv,

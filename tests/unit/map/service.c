@@ -237,6 +237,305 @@ static void forgotten_in_a_child(void **state)
     shmemi_service_stop(service);
 }
 
+/* --- many memberships in one process ------------------------------------------------------------------------------ */
+
+enum { MANY = 50, PROCESSES = 8, PLACES = 64 };
+
+/* Members on pages of their own, and several on one, as pools have them. */
+static struct shmemi_member *table_of_members(size_t pages)
+{
+    void *at = mmap(NULL, pages * 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(at, MAP_FAILED);
+    return at;
+}
+
+static struct shmemi_member *nth(struct shmemi_member *first, size_t bytes, unsigned i)
+{
+    return (void *)((char *)first + bytes * i);
+}
+
+/* A child that takes all of them, and is then killed, or leaves every other one first. */
+static void many_memberships(void **state)
+{
+    struct shmemi_member *all = table_of_members(MANY);
+    int ready[2];
+    char byte;
+    (void)state;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct shmemi_place *places[MANY];
+        unsigned number;
+        for (unsigned i = 0; i < MANY; i++)
+            child_check(shmemi_service_take_place(nth(all, 4096, i), 64, 4, false, &places[i], &number) == 0 &&
+                        number == 0);
+        for (unsigned i = 0; i < MANY; i += 5)
+            shmemi_service_leave_place(places[i]);
+        char path[64], name[64] = "";
+        snprintf(path, sizeof path, "/proc/self/task/%u/comm", atomic_load(&all[256].alive) & FUTEX_TID_MASK);
+        FILE *file = fopen(path, "re");
+        child_check(file && fgets(name, sizeof name, file) && strstr(name, "shmem-service")); /* one thread for all */
+        child_check(write(ready[1], "x", 1) == 1);
+        pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    uint32_t thread = atomic_load(&nth(all, 4096, 1)->alive);
+    for (unsigned i = 0; i < MANY; i++) {
+        struct shmemi_member *m = nth(all, 4096, i);
+        assert_int_equal(atomic_load(&m->alive), i % 5 ? thread : 0);
+        assert_int_equal(atomic_load(&m->state), i % 5 ? SHMEMI_MEMBER_PRESENT : SHMEMI_MEMBER_LEFT);
+        assert_int_equal(m->pid, pid);
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_int_equal(shmemi_member_died(nth(all, 4096, i)), i % 5 != 0);
+        assert_int_equal(shmemi_member_left(nth(all, 4096, i)), i % 5 == 0);
+    }
+    close(ready[0]);
+    close(ready[1]);
+    munmap(all, MANY * 4096);
+}
+
+static void places_run_out(void **state)
+{
+    struct shmemi_place *places[3], *more = NULL;
+    unsigned numbers[3], number;
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        ok(shmemi_service_take_place(members, sizeof *members, 3, false, &places[i], &numbers[i]));
+        assert_int_equal(numbers[i], i);
+    }
+    refuses(EUSERS, "all 3 places are taken",
+            shmemi_service_take_place(members, sizeof *members, 3, false, &more, &number));
+    shmemi_service_leave_place(places[1]);
+    ok(shmemi_service_take_place(members, sizeof *members, 3, false, &places[1], &number));
+    assert_int_equal(number, 1);
+    for (unsigned i = 0; i < 3; i++)
+        shmemi_service_leave_place(places[i]);
+    shmemi_service_leave_place(NULL);
+    shmemi_service_forget_place(NULL);
+    assert_int_equal(atomic_load(&members[0].alive), 0);
+}
+
+/* Several processes at once: no place has two owners. */
+static void places_are_raced_for(void **state)
+{
+    struct shmemi_member *all = table_of_members(1);
+    _Atomic uint32_t *owners = (void *)table_of_members(1);
+    pid_t pids[PROCESSES];
+    (void)state;
+    for (int p = 0; p < PROCESSES; p++) {
+        pids[p] = fork();
+        if (pids[p] == 0) {
+            struct shmemi_place *places[4];
+            unsigned numbers[4];
+            for (int round = 0; round < 30; round++) {
+                for (int i = 0; i < 4; i++) {
+                    child_check(shmemi_service_take_place(all, 64, PLACES, false, &places[i], &numbers[i]) == 0);
+                    child_check(atomic_fetch_add(&owners[numbers[i]], 1) == 0);
+                }
+                for (int i = 0; i < 4; i++) {
+                    child_check(atomic_fetch_sub(&owners[numbers[i]], 1) == 1);
+                    shmemi_service_leave_place(places[i]);
+                }
+            }
+            _exit(0);
+        }
+    }
+    for (int p = 0; p < PROCESSES; p++)
+        child_succeeds(pids[p]);
+    for (unsigned i = 0; i < PLACES; i++)
+        assert_int_equal(atomic_load(&nth(all, 64, i)->alive), 0);
+    munmap(all, 4096);
+    munmap((void *)owners, 4096);
+}
+
+/* Processes that are killed at any instant of taking and leaving: each word is free afterwards, or marked. */
+static void killed_while_taking(void **state)
+{
+    struct shmemi_member *all = table_of_members(1);
+    uint64_t seed = 4711;
+    unsigned marked = 0;
+    (void)state;
+    for (int round = 0; round < 60; round++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            struct shmemi_place *places[8];
+            unsigned number;
+            for (;;) {
+                for (int i = 0; i < 8; i++)
+                    child_check(shmemi_service_take_place(all, 64, PLACES, false, &places[i], &number) == 0);
+                for (int i = 0; i < 8; i++)
+                    shmemi_service_leave_place(places[i]);
+            }
+        }
+        usleep((useconds_t)(next_random(&seed) % 4000));
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        for (unsigned i = 0; i < PLACES; i++) {
+            struct shmemi_member *m = nth(all, 64, i);
+            uint32_t word = atomic_load(&m->alive);
+            if (word && !(word & FUTEX_OWNER_DIED))
+                fail_msg("round %d: word %u is %#x: its owner is dead, and the kernel was not told", round, i, word);
+            marked += word != 0;
+            atomic_store(&m->alive, 0);
+        }
+    }
+    print_message("# %u words were held by processes that were killed\n", marked);
+    assert_true(marked > 0);
+    munmap(all, 4096);
+}
+
+/* A child has a thread of its own, and the parent's handles do nothing in it. */
+static void places_after_fork(void **state)
+{
+    struct shmemi_place *place = NULL, *other = NULL, *own = NULL;
+    unsigned number;
+    (void)state;
+    if (!CHILDREN_START_THREADS)
+        skip_because("the thread sanitizer cannot start threads in a forked child");
+    struct shmemi_service *service = start(10);
+    ok(shmemi_service_take_place(members, sizeof *members, 4, false, &place, &number));
+    ok(shmemi_service_take_place(members, sizeof *members, 4, false, &other, &number));
+    pid_t pid = fork();
+    if (pid == 0) {
+        shmemi_service_leave_place(place);
+        shmemi_service_forget_place(other);
+        child_check(shmemi_service_take_place(members, sizeof *members, 4, false, &own, &number) == 0 && number == 2);
+        shmemi_service_stop(service);
+        raise(SIGKILL);
+    }
+    waitpid(pid, NULL, 0);
+    assert_true(shmemi_member_died(&members[2]));
+    assert_false(shmemi_member_died(&members[0]) || shmemi_member_left(&members[0]));
+    assert_true(atomic_load(&members[0].alive) != 0 && atomic_load(&members[1].alive) != 0);
+    int socket = -1;
+    ok(shmemi_wire_connect(name_of(10), 10, &socket));
+    close(socket);
+    shmemi_service_leave_place(place);
+    shmemi_service_leave_place(other);
+    shmemi_service_stop(service);
+}
+
+static void a_place_that_is_taken(void **state)
+{
+    struct shmemi_service *second = NULL;
+    int listener = -1;
+    (void)state;
+    struct shmemi_service *service = start(4);
+    ok(shmemi_wire_listen(name_of(5), 5, &listener));
+    refuses(EEXIST, "has this place already", shmemi_service_start(&members[4], listener, answer, NULL, &second));
+    shmemi_wire_close_listener(listener);
+    shmemi_service_stop(service);
+}
+
+/* --- clients ------------------------------------------------------------------------------------------------------ */
+
+/* Silent ones keep nobody waiting, and are dropped. */
+static void silent_clients(void **state)
+{
+    struct shmemi_service *service = start(1);
+    int silent[150], socket = -1;
+    unsigned count;
+    char got;
+    (void)state;
+    for (int i = 0; i < 150; i++)
+        ok(shmemi_wire_connect(name_of(1), 1, &silent[i]));
+    int64_t begin = shmemi_now();
+    ok(shmemi_wire_connect(name_of(1), 1, &socket));
+    ok(shmemi_wire_send(socket, "x", 1, NULL, 0, begin + 5000000000));
+    ok(shmemi_wire_receive(socket, &got, 1, NULL, 0, &count, begin + 5000000000));
+    print_message("# an answer behind 150 silent clients took %.1f ms\n", (double)(shmemi_now() - begin) / 1e6);
+    close(socket);
+    shmemi_service_stop(service);
+    for (int i = 0; i < 150; i++) { /* dropped, or over with the service */
+        assert_true(read(silent[i], &got, 1) <= 0);
+        close(silent[i]);
+    }
+}
+
+static _Atomic bool in_answer, late;
+
+static void slow_answer(void *context, int socket)
+{
+    (void)context;
+    (void)socket;
+    atomic_store(&in_answer, true);
+    usleep(50000);
+    atomic_store(&late, true);
+    atomic_store(&in_answer, false);
+}
+
+/* stop() and settle() return when no answer is running. */
+static void stops_after_answers(void **state)
+{
+    struct shmemi_service *service = NULL, *other = start(0);
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        int listener = -1, socket = -1;
+        atomic_store(&late, false);
+        ok(shmemi_wire_listen(name_of(2), 2, &listener));
+        ok(shmemi_service_listen(listener, shmemi_wire_accept, slow_answer, NULL, &service));
+        ok(shmemi_wire_connect(name_of(2), 2, &socket));
+        ok(shmemi_wire_send(socket, "x", 1, NULL, 0, shmemi_now() + 5000000000));
+        while (!atomic_load(&in_answer))
+            usleep(100);
+        if (way)
+            shmemi_service_settle();
+        else
+            shmemi_service_stop(service);
+        assert_true(atomic_load(&late) && !atomic_load(&in_answer));
+        if (way)
+            shmemi_service_stop(service);
+        close(socket);
+    }
+    shmemi_service_stop(other);
+    shmemi_service_settle(); /* without a thread: nothing to wait for */
+}
+
+static void *starts_and_stops(void *argument)
+{
+    unsigned me = *(unsigned *)argument;
+    for (int i = 0; i < 100; i++) {
+        struct shmemi_service *service = NULL;
+        struct shmemi_place *place = NULL;
+        unsigned number;
+        int listener = -1, socket = -1;
+        char name[64];
+        snprintf(name, sizeof name, "service test %d.t%u", (int)getpid(), me);
+        if (shmemi_wire_listen(name, 1, &listener) < 0 ||
+            shmemi_service_listen(listener, shmemi_wire_accept, slow_answer, NULL, &service) < 0 ||
+            shmemi_service_take_place(members, sizeof *members, 8, false, &place, &number) < 0 ||
+            shmemi_wire_connect(name, 1, &socket) < 0)
+            return "something failed";
+        close(socket);
+        if (i % 2)
+            shmemi_service_leave_place(place);
+        shmemi_service_stop(service);
+        if (i % 2 == 0)
+            shmemi_service_leave_place(place);
+    }
+    return NULL;
+}
+
+static void threads(void **state)
+{
+    pthread_t all[4];
+    unsigned numbers[4];
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        numbers[i] = i;
+        assert_int_equal(pthread_create(&all[i], NULL, starts_and_stops, &numbers[i]), 0);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        void *failed;
+        pthread_join(all[i], &failed);
+        if (failed)
+            fail_msg("%s", (char *)failed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +546,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(leaves, make_members, drop_members),
         cmocka_unit_test_setup_teardown(pid_namespaces, make_members, drop_members),
         cmocka_unit_test_setup_teardown(forgotten_in_a_child, make_members, drop_members),
+        cmocka_unit_test_setup_teardown(many_memberships, make_members, drop_members),
+        cmocka_unit_test_setup_teardown(places_run_out, make_members, drop_members),
+        cmocka_unit_test_setup_teardown(places_are_raced_for, make_members, drop_members),
+        cmocka_unit_test_setup_teardown(killed_while_taking, make_members, drop_members),
+        cmocka_unit_test_setup_teardown(places_after_fork, make_members, drop_members),
+        cmocka_unit_test_setup_teardown(a_place_that_is_taken, make_members, drop_members),
+        cmocka_unit_test_setup_teardown(silent_clients, make_members, drop_members),
+        cmocka_unit_test_setup_teardown(stops_after_answers, make_members, drop_members),
+        cmocka_unit_test_setup_teardown(threads, make_members, drop_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
