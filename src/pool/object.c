@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "pool_internal.h"
@@ -424,9 +425,11 @@ const struct shmemi_waits *shmemi_object_waits(struct shmemi_object *object)
     if (pool->waits.rows)
         return &pool->waits;
     naming.init = clear_rows;
-    while (rc == 0 && !rows && shmemi_pool_alloc_named(pool, &naming, &rows) < 0) {
-        rc = shmemi_pool_find_name(pool, wait_name, &named);
-        if (rc == 0)
+    for (int i = 0; i < 1000 && !rows && (rc == 0 || rc == -EEXIST); i++) {
+        if (rc == -EEXIST) /* somebody is just making it */
+            usleep(1000);
+        rc = shmemi_pool_alloc_named(pool, &naming, &rows);
+        if (rc == -EEXIST && shmemi_pool_find_name(pool, wait_name, &named) == 0)
             rows = named.address;
     }
     if (!rows || ((uintptr_t)rows & 63))

@@ -252,7 +252,7 @@ static void readers_have_their_turn(void **state)
         ok(shmemx_rwlock_wrlock(rwlock, -1));
         pthread_t writer = start(write_once, 0), reader = start(read_in_turn, 0);
         assert_true(wait_until(&inside, 1));
-        usleep(20000); /* both sleep by now, or nearly */
+        usleep(100000); /* both sleep by now */
         ok(shmemx_rwlock_unlock(rwlock));
         pthread_join(reader, NULL);
         pthread_join(writer, NULL);
@@ -556,7 +556,7 @@ static void events(void **state)
         atomic_store(&inside, 0);
         for (int i = 0; i < THREADS; i++)
             threads[i] = start(pass_event, 0);
-        usleep(30000); /* one of them sleeps by now, or nearly */
+        usleep(150000); /* one of them sleeps by now */
         refuses(EBUSY, "waits", shmemx_event_destroy(event));
         for (int i = 1; i <= (automatic ? THREADS : 1); i++) {
             ok(shmemx_event_set(event));
