@@ -108,9 +108,11 @@ static bool is_taken(const struct shmemi_share *s, uint32_t index)
     return __atomic_load_n(&s->config.keys[index].flags, __ATOMIC_SEQ_CST) & SHMEMI_KEY_TAKEN; /* [taken] */
 }
 
+/* A guest may have what no member has any more. */
 static int look_up(void *context, const struct shmemi_key *key, struct shmemi_key_record *out)
 {
-    return shmemi_share_look_up(context, key, out);
+    int rc = shmemi_share_look_up(context, key, out);
+    return rc == 0 && shmemi_key_is_orphaned(out) ? -ENOENT : rc;
 }
 
 static int segment(void *context, uint64_t number, struct shmemi_share_segment *out)
@@ -302,7 +304,8 @@ int shmemi_share_export(struct shmemi_share *s, const struct shmemi_export *what
         return rc;
     shmemi_random_token(key.token);
     pthread_mutex_lock(&s->lock);
-    rc = shmemi_keys_add(&s->keys, what, key.token, &key.index);
+    if (!shmemi_keys_find_equal(&s->keys, what, key.token, &key.index, &key.slot))
+        rc = shmemi_keys_add(&s->keys, what, key.token, &key.index);
     pthread_mutex_unlock(&s->lock);
     if (rc == 0)
         shmemi_key_print(&key, text);
