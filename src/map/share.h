@@ -54,7 +54,9 @@ struct shmemi_share_config {
 
 struct shmemi_share;
 
-/* Starts to serve. -EADDRINUSE when another process has that slot of that number. */
+/* Starts to serve. -EADDRINUSE when another process has that slot of that number: of this user, and then a second was
+   waited, for the kernel marks a member as dead a little before it closes its sockets; or of another user, which the
+   text tells, and there is no waiting for that. */
 int shmemi_share_open(const struct shmemi_share_config *config, struct shmemi_share **out);
 
 /* Ends it: when it returns, none of the config's functions is running. Keys of this process's that are LIVE stay in the

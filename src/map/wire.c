@@ -233,6 +233,18 @@ int shmemi_wire_connect_any(uint32_t uid, const char *name, int number, bool who
     return 0;
 }
 
+int shmemi_wire_holder(uint32_t uid, const char *name, int number, uint32_t *holder)
+{
+    struct ucred server;
+    int fd = -1;
+    if (connect_to(uid, name, number, &fd) < 0)
+        return -ECONNREFUSED;
+    int rc = shmemi_wire_peer(fd, &server);
+    close(fd);
+    *holder = server.uid;
+    return rc < 0 ? -ECONNREFUSED : 0;
+}
+
 int shmemi_wire_accept_any(int listener, int *out)
 {
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);

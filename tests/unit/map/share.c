@@ -426,6 +426,59 @@ static void another_user_joins(void **state)
     shmemi_share_close(share);
 }
 
+/* Another user has taken the name: said at once. */
+static void squatter(void **state)
+{
+    char name[64], byte;
+    int ready[2];
+    struct shmemi_share *share = NULL;
+    struct shmemi_share_config config = common_config(&common, 2);
+    (void)state;
+    if (geteuid() != 0)
+        skip_because("it takes root to become another user");
+    snprintf(name, sizeof name, "share %016llx", (unsigned long long)common.number);
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int listener = -1;
+        child_check(setresuid(65534, 65534, 65534) == 0);
+        child_check(shmemi_wire_listen_any(0, name, 2, &listener) == 0);
+        child_check(write(ready[1], "x", 1) == 1);
+        pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    int64_t begin = shmemi_now();
+    refuses(EADDRINUSE, "a process of user 65534 holds socket 2", shmemi_share_open(&config, &share));
+    print_message("# said after %.1f ms\n", (double)(shmemi_now() - begin) / 1e6);
+    config.slot = 3;
+    ok(shmemi_share_open(&config, &share)); /* another slot will do */
+    shmemi_share_close(share);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+/* One of this user who is dying is waited for. */
+static void dying_holder(void **state)
+{
+    struct shmemi_share *share = NULL;
+    struct shmemi_share_config config = common_config(&common, 5);
+    (void)state;
+    struct child child = child_begin(&common, member);
+    assert_int_equal(child_do(&child, 'o'), 0);
+    pid_t killer = fork();
+    if (killer == 0) {
+        usleep(50000);
+        kill(child.pid, SIGKILL);
+        _exit(0);
+    }
+    ok(shmemi_share_open(&config, &share));
+    child_succeeds(killer);
+    child_close(&child, true);
+    shmemi_share_close(share);
+}
+
 static void numbers(void **state)
 {
     (void)state;
@@ -579,6 +632,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(generations, make_common, drop_common),
         cmocka_unit_test_setup_teardown(keys_of_pools, make_common, drop_common),
         cmocka_unit_test_setup_teardown(races, make_common, drop_common),
+        cmocka_unit_test_setup_teardown(squatter, make_common, drop_common),
+        cmocka_unit_test_setup_teardown(dying_holder, make_common, drop_common),
         cmocka_unit_test_setup_teardown(joining, make_common, drop_common),
         cmocka_unit_test_setup_teardown(another_user_joins, make_common, drop_common),
         clean_test(numbers),
