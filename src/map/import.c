@@ -20,6 +20,7 @@
 #include "service.h"
 #include "share_ask.h"
 #include "share_internal.h"
+#include "share_keys.h"
 #include "share_serve.h"
 
 enum { NOT_HERE = 1 };
@@ -194,7 +195,9 @@ static int open_own(struct import *i)
         return NOT_HERE;
     i->member = true;
     int rc = shmemi_share_look_up(share, &i->visible.key, &i->visible.record);
-    if (rc == 0 && (rc = check_grant(i)) == 0)
+    if (rc == 0 && shmemi_key_is_orphaned(&i->visible.record)) /* but a guest may have it */
+        rc = NOT_HERE;
+    else if (rc == 0 && (rc = check_grant(i)) == 0)
         rc = use_own(i, share);
     shmemi_share_let_go(share);
     return rc;

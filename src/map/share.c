@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -33,7 +34,7 @@ struct shmemi_share {
     bool dead;              /* of a parent process */
 };
 
-enum { BUCKETS = 64 };
+enum { BUCKETS = 64, CLOSES_WITHIN = 100000000, DIES_WITHIN = 1000000000 }; /* ns */
 #define CLOSING 0x80000000u
 
 /* The process's, not a job's: importing looks here first, whoever opened the share. */
@@ -108,9 +109,11 @@ static bool is_taken(const struct shmemi_share *s, uint32_t index)
     return __atomic_load_n(&s->config.keys[index].flags, __ATOMIC_SEQ_CST) & SHMEMI_KEY_TAKEN; /* [taken] */
 }
 
+/* A guest may have what no member has any more. */
 static int look_up(void *context, const struct shmemi_key *key, struct shmemi_key_record *out)
 {
-    return shmemi_share_look_up(context, key, out);
+    int rc = shmemi_share_look_up(context, key, out);
+    return rc == 0 && shmemi_key_is_orphaned(out) ? -ENOENT : rc;
 }
 
 static int segment(void *context, uint64_t number, struct shmemi_share_segment *out)
@@ -175,6 +178,36 @@ static int listen_for(struct shmemi_share *s)
     return rc;
 }
 
+/* After -EADDRINUSE: until when it may be somebody who is dying. Somebody of another user is a squatter. */
+static int64_t patience(const struct shmemi_share *s, int64_t begin)
+{
+    char name[SHMEMI_SHARE_NAME];
+    uint32_t holder;
+    shmemi_share_name(s->config.number, name);
+    if (shmemi_wire_holder(s->uid, name, (int)s->config.slot, &holder) < 0)
+        return begin + CLOSES_WITHIN;
+    if (holder == s->uid)
+        return begin + DIES_WITHIN;
+    shmemi_fail(-EADDRINUSE, "a process of user %u holds socket %u of this share, which is user %u's", (unsigned)holder,
+                s->config.slot, (unsigned)s->uid);
+    return 0;
+}
+
+static int open_once(struct shmemi_share *s)
+{
+    pthread_mutex_lock(&shares.life);
+    int rc = listen_for(s);
+    if (rc == 0) {
+        s->serial = ++shares.opened;
+        pthread_mutex_lock(&shares.lock);
+        s->next = *bucket_of(s->config.number);
+        *bucket_of(s->config.number) = s;
+        pthread_mutex_unlock(&shares.lock);
+    }
+    pthread_mutex_unlock(&shares.life);
+    return rc;
+}
+
 int shmemi_share_open(const struct shmemi_share_config *config, struct shmemi_share **out)
 {
     SHMEMI_ASSERT(config->slot < SHMEMI_SHARE_MEMBERS);
@@ -184,15 +217,9 @@ int shmemi_share_open(const struct shmemi_share_config *config, struct shmemi_sh
     struct shmemi_share *s = new_share(config);
     if (!s)
         return shmemi_fail(-ENOMEM, "no memory for a share");
-    pthread_mutex_lock(&shares.life);
-    if ((rc = listen_for(s)) == 0) {
-        s->serial = ++shares.opened;
-        pthread_mutex_lock(&shares.lock);
-        s->next = *bucket_of(config->number);
-        *bucket_of(config->number) = s;
-        pthread_mutex_unlock(&shares.lock);
-    }
-    pthread_mutex_unlock(&shares.life);
+    int64_t begin = shmemi_now();
+    while ((rc = open_once(s)) == -EADDRINUSE && shmemi_now() < patience(s, begin))
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     if (rc < 0)
         free_share(s);
     else
@@ -302,7 +329,8 @@ int shmemi_share_export(struct shmemi_share *s, const struct shmemi_export *what
         return rc;
     shmemi_random_token(key.token);
     pthread_mutex_lock(&s->lock);
-    rc = shmemi_keys_add(&s->keys, what, key.token, &key.index);
+    if (!shmemi_keys_find_equal(&s->keys, what, key.token, &key.index, &key.slot))
+        rc = shmemi_keys_add(&s->keys, what, key.token, &key.index);
     pthread_mutex_unlock(&s->lock);
     if (rc == 0)
         shmemi_key_print(&key, text);

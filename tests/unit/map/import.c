@@ -383,6 +383,29 @@ static void a_guest_serves(void **state)
     child_close(&reader, false);
 }
 
+/* The segment was the exporter's alone: the members that live do not have it, but a guest does. */
+static void a_guest_serves_orphans(void **state)
+{
+    (void)state;
+    board->export.segment = 1;
+    struct child first = exporter(), guest = child_begin(&common, does);
+    board->mode = SHMEMI_IMPORT_WRITE;
+    assert_int_equal(child_do(&guest, 'i'), 0);
+    board->slot = 4;
+    struct child member = child_begin(&common, does);
+    assert_int_equal(child_do(&member, 'o'), 0);
+    child_close(&first, true);
+    shmemi_keys_sweep(common.keys, TABLE, 3, 0);
+    assert_int_equal(child_do(&member, 'i'), 0); /* it asks the guest; and so does who is no member */
+    assert_int_equal(child_do(&member, 'c'), 0);
+    ok(try_import(SHMEMI_IMPORT_WRITE));
+    assert_int_equal(child_do(&member, 'r'), 0); /* which is told */
+    assert_int_equal(try_import(SHMEMI_IMPORT_WRITE), -EKEYREVOKED);
+    assert_int_equal(child_do(&guest, 'c'), 0);
+    child_close(&member, false); /* it has the guest's pipe, too */
+    child_close(&guest, false);
+}
+
 /* --- rights ------------------------------------------------------------------------------------------------------- */
 
 static void rights_of_the_same_user(void **state)
@@ -1064,6 +1087,7 @@ int main(void)
         import_test(pool_key),
         import_test(another_member_serves),
         import_test(a_guest_serves),
+        import_test(a_guest_serves_orphans),
         import_test(rights_of_the_same_user),
         import_test(frozen),
         import_test(tokens_and_pes),
