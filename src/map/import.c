@@ -15,10 +15,12 @@
 #include "base/compiler.h"
 #include "base/copy.h"
 #include "base/error.h"
+#include "fork_order.h"
 #include "import_table.h"
 #include "service.h"
 #include "share_ask.h"
 #include "share_internal.h"
+#include "share_keys.h"
 #include "share_serve.h"
 
 enum { NOT_HERE = 1 };
@@ -52,22 +54,20 @@ static void settle_address(struct import *i, void *at)
 /* --- copies ---------------------------------------------------------------------------------------------------------
  */
 
-/* Private memory with the bytes as they are now. */
-static int copy_bytes(struct import *i, const struct shmemi_hal *hal, const void *from, enum shmemi_memory_kind kind)
+/* Private memory with the bytes as they are now, in place of the mapping of them. */
+static int take_snapshot(struct import *i, enum shmemi_memory_kind kind)
 {
+    const struct shmemi_hal *hal = shmemi_hal(kind);
     size_t bytes = shmemi_round_up(i->visible.record.bytes, page_size());
     void *own = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (own == MAP_FAILED)
         return shmemi_fail_errno("%zu bytes of memory for a snapshot", bytes);
-    int rc = hal->copy(own, SHMEMI_MEMORY_HOST, from, kind, i->visible.record.bytes);
-    if (rc < 0) {
-        munmap(own, bytes);
-        return rc;
-    }
-    i->own = own;
+    int rc = hal->copy(own, SHMEMI_MEMORY_HOST, i->visible.address, kind, i->visible.record.bytes);
+    hal->unmap(i->own, i->own_bytes);
+    i->own = own; /* freed with the import */
     i->own_bytes = bytes;
     settle_address(i, own);
-    return 0;
+    return rc;
 }
 
 /* What mappings of this descriptor have to be multiples of. */
@@ -92,8 +92,8 @@ static int check_handle(const struct shmemi_hal *hal, int fd, uint64_t end, uint
     return 0;
 }
 
-/* The pages of the key alone, copied on write or to be copied at once. */
-static int map_copy(struct import *i, const struct shmemi_share_segment *s)
+/* The pages of the key alone, copied on write or, for a snapshot, to be copied at once by the next function. */
+static int map_pages(struct import *i, const struct shmemi_share_segment *s)
 {
     const struct shmemi_key_record *r = &i->visible.record;
     const struct shmemi_hal *hal = shmemi_hal(s->kind);
@@ -108,19 +108,36 @@ static int map_copy(struct import *i, const struct shmemi_share_segment *s)
         rc = hal->map(s->fd, begin, end - begin, snapshot ? SHMEMI_READ_ONLY : SHMEMI_COPY_ON_WRITE, NULL, &at);
     if (rc < 0)
         return rc;
-    if (snapshot) {
-        rc = copy_bytes(i, hal, (char *)at + (r->offset - begin), s->kind);
-        hal->unmap(at, end - begin);
-        return rc;
-    }
     i->own = at;
     i->own_bytes = end - begin;
     settle_address(i, (char *)at + (r->offset - begin));
     return 0;
 }
 
+static int finish_copy(struct import *i, enum shmemi_memory_kind kind)
+{
+    return i->visible.mode == SHMEMI_IMPORT_SNAPSHOT ? take_snapshot(i, kind) : 0;
+}
+
+static int map_copy(struct import *i, const struct shmemi_share_segment *s)
+{
+    int rc = map_pages(i, s);
+    return rc < 0 ? rc : finish_copy(i, s->kind);
+}
+
 /* --- from a share of this process's own ------------------------------------------------------------------------------
  */
+
+static bool fits(const struct shmemi_share_segment *s, const struct shmemi_key_record *r)
+{
+    return r->offset >= s->window && r->offset - s->window <= s->window_bytes &&
+           r->bytes <= s->window_bytes - (r->offset - s->window);
+}
+
+static bool is_read_only(int fd)
+{
+    return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
+}
 
 static int check_grant(struct import *i)
 {
@@ -131,18 +148,44 @@ static int check_grant(struct import *i)
     return shmemi_share_check_mode(i->visible.mode, i->visible.rights, (uint32_t)geteuid());
 }
 
-static int use_own(struct import *i, const struct shmemi_share_config *c)
+/* The window of the segment, mapped once more: what the program itself has mapped is for reading and writing, and goes
+   when its share is closed. Under the lock of imports. */
+static int map_own(struct import *i, const struct shmemi_share_config *c, struct shmemi_imported *segment)
 {
     const struct shmemi_key_record *r = &i->visible.record;
+    enum shmemi_access access = i->visible.mode == SHMEMI_IMPORT_READ ? SHMEMI_READ_ONLY : SHMEMI_READ_WRITE;
     struct shmemi_share_segment s = {.fd = -1};
-    void *at = NULL;
-    if (i->visible.mode == SHMEMI_IMPORT_COW || i->visible.mode == SHMEMI_IMPORT_SNAPSHOT)
-        return c->segment && c->segment(c->context, r->segment, &s) == 0 ? map_copy(i, &s) : NOT_HERE;
-    if (!c->memory || c->memory(c->context, r->segment, r->offset, r->bytes, &at) < 0)
-        return NOT_HERE;
-    settle_address(i, at);
-    i->direct = at; /* it is mapped for writing, whatever the rights are */
-    return 0;
+    int rc = shmemi_view_get(segment, NULL, -1, r, access, &i->view);
+    if (rc == NOT_HERE && c->segment && c->segment(c->context, r->segment, &s) == 0 && fits(&s, r) &&
+        !(access == SHMEMI_READ_WRITE && is_read_only(s.fd)))
+        rc = shmemi_view_get(segment, &s, s.fd, r, access, &i->view);
+    if (rc == 0)
+        settle_address(i, i->view->at + (r->offset - i->view->window));
+    return rc;
+}
+
+/* A copy needs the descriptor only until it is mapped: whoever closes it waits for the lock (shmemi_service_settle()).
+ */
+static int use_own(struct import *i, const struct shmemi_share *share)
+{
+    const struct shmemi_share_config *c = shmemi_share_config(share);
+    const struct shmemi_key_record *r = &i->visible.record;
+    bool copy = i->visible.mode == SHMEMI_IMPORT_COW || i->visible.mode == SHMEMI_IMPORT_SNAPSHOT;
+    struct shmemi_share_segment s = {.fd = -1};
+    int rc = NOT_HERE;
+    shmemi_imports_lock();
+    if (!copy) {
+        i->segment =
+            shmemi_imported_get(i->visible.key.share, i->visible.key.uid, r->segment, shmemi_share_serial(share));
+        rc = i->segment ? map_own(i, c, i->segment) : shmemi_fail(-ENOMEM, "no memory for an import");
+        if (rc == NOT_HERE) {
+            shmemi_imported_put(i->segment);
+            i->segment = NULL;
+        }
+    } else if (c->segment && c->segment(c->context, r->segment, &s) == 0)
+        rc = map_pages(i, &s);
+    shmemi_imports_unlock();
+    return rc == 0 && copy ? finish_copy(i, s.kind) : rc;
 }
 
 static int open_own(struct import *i)
@@ -152,8 +195,10 @@ static int open_own(struct import *i)
         return NOT_HERE;
     i->member = true;
     int rc = shmemi_share_look_up(share, &i->visible.key, &i->visible.record);
-    if (rc == 0 && (rc = check_grant(i)) == 0)
-        rc = use_own(i, shmemi_share_config(share));
+    if (rc == 0 && shmemi_key_is_orphaned(&i->visible.record)) /* but a guest may have it */
+        rc = NOT_HERE;
+    else if (rc == 0 && (rc = check_grant(i)) == 0)
+        rc = use_own(i, share);
     shmemi_share_let_go(share);
     return rc;
 }
@@ -177,19 +222,13 @@ static int attach(struct import *i, struct shmemi_imported *segment, const struc
     return rc;
 }
 
-static bool fits(const struct shmemi_share_segment *s, const struct shmemi_key_record *r)
-{
-    return r->offset >= s->window && r->offset - s->window <= s->window_bytes &&
-           r->bytes <= s->window_bytes - (r->offset - s->window);
-}
-
 /* A key that holds, with the rights for it; or NULL, and then others are asked. */
 static struct shmemi_known *find_known(const struct import *i, struct shmemi_imported **segment)
 {
     struct shmemi_known *k = shmemi_known_find(&i->visible.key, &i->claims);
     if (!k || k->revoked || shmemi_share_check_mode(i->visible.mode, k->rights, 0) < 0)
         return NULL;
-    *segment = shmemi_imported_find(k->key.share, k->key.uid, k->record.segment);
+    *segment = shmemi_imported_find(k->key.share, k->key.uid, k->record.segment, 0);
     if (!*segment || !((*segment)->guest || i->member)) /* nobody would have told of its end */
         return NULL;
     return k;
@@ -249,7 +288,7 @@ static int install(struct import *i, const struct shmemi_share_answer *a, int fd
     const struct shmemi_key *key = &i->visible.key;
     struct shmemi_share_segment info = {
         .fd = fd, .window = a->window, .window_bytes = a->window_bytes, .kind = a->kind, .own = a->own != 0};
-    i->segment = shmemi_imported_get(key->share, key->uid, a->record.segment);
+    i->segment = shmemi_imported_get(key->share, key->uid, a->record.segment, 0);
     i->known = i->segment ? shmemi_known_get(key, &i->claims) : NULL;
     if (!i->known)
         return shmemi_fail(-ENOMEM, "no memory for an import");
@@ -258,7 +297,7 @@ static int install(struct import *i, const struct shmemi_share_answer *a, int fd
     i->known->revoked = false;
     int rc = attach(i, i->segment, &info, fd);
     if (rc == 0)
-        *kept = shmemi_imported_keep(i->segment, &info, (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY);
+        *kept = shmemi_imported_keep(i->segment, &info, is_read_only(fd));
     return rc;
 }
 
@@ -313,7 +352,7 @@ static int open_asked(struct import *i)
     bool held = false;
     const struct shmemi_meanwhile start = {.call = start_service, .context = &held};
     bool serves = request.mode != SHMEMI_IMPORT_SNAPSHOT && request.mode != SHMEMI_IMPORT_ATOMIC;
-    int rc = shmemi_share_watch_fork();
+    int rc = shmemi_fork_watch(NULL);
     if (rc == 0)
         rc = shmemi_share_ask(&request, true, serves ? &start : NULL, &a, fds, &nfds);
     if (rc == 0)
@@ -401,6 +440,29 @@ static int ask_atomic(const struct import *i, enum shmemi_atomic op, unsigned wi
     return rc;
 }
 
+/* A member that reads only has it mapped for writing all the same, by its share. The lock keeps that mapped: whoever
+   frees it waits for the lock (shmemi_service_settle()). */
+static int do_as_member(const struct import *i, enum shmemi_atomic op, unsigned width, uint64_t offset,
+                        uint64_t operand, uint64_t compare, uint64_t *before)
+{
+    const struct shmemi_key_record *r = &i->visible.record;
+    struct shmemi_share *share = shmemi_share_hold(i->visible.key.share, i->visible.key.uid);
+    if (!share)
+        return NOT_HERE;
+    const struct shmemi_share_config *c = shmemi_share_config(share);
+    void *at = NULL;
+    int rc = NOT_HERE;
+    shmemi_imports_lock();
+    if (i->segment->serial == shmemi_share_serial(share) && c->memory &&
+        c->memory(c->context, r->segment, r->offset + offset, width, &at) == 0) {
+        *before = shmemi_share_do_atomic(at, op, width, operand, compare);
+        rc = 0;
+    }
+    shmemi_imports_unlock();
+    shmemi_share_let_go(share);
+    return rc;
+}
+
 int shmemi_import_atomic(struct shmemi_import *import, enum shmemi_atomic op, unsigned width, uint64_t offset,
                          uint64_t operand, uint64_t compare, uint64_t *before)
 {
@@ -414,8 +476,11 @@ int shmemi_import_atomic(struct shmemi_import *import, enum shmemi_atomic op, un
         return rc;
     if (i->direct)
         was = shmemi_share_do_atomic((char *)i->direct + offset, op, width, operand, compare);
-    else
-        rc = ask_atomic(i, op, width, offset, operand, compare, &was);
+    else {
+        rc = i->segment && i->segment->serial ? do_as_member(i, op, width, offset, operand, compare, &was) : NOT_HERE;
+        if (rc == NOT_HERE)
+            rc = ask_atomic(i, op, width, offset, operand, compare, &was);
+    }
     if (rc == 0 && before)
         *before = was;
     return rc;

@@ -3,7 +3,8 @@
 //
 // A segment is mapped once for each access, however many keys of it are imported; a copy-on-write import has a mapping
 // of its own, a snapshot a private copy. Descriptors are kept only for serving the keys on as a guest, and at most
-// SHMEMI_IMPORT_FDS of them.
+// SHMEMI_IMPORT_FDS of them. In a forked child imports stay mapped and can be closed; guests' sockets and kept
+// descriptors are closed, so keys are asked for anew.
 #ifndef SHMEMI_MAP_IMPORT_H
 #define SHMEMI_MAP_IMPORT_H
 
@@ -61,9 +62,5 @@ enum shmemi_atomic {
    there. -EKEYEXPIRED when the owner is gone. Thread-safe. */
 int shmemi_import_atomic(struct shmemi_import *import, enum shmemi_atomic op, unsigned width, uint64_t offset,
                          uint64_t operand, uint64_t compare, uint64_t *before);
-
-/* In a forked child: imports stay mapped and can be closed; guests' sockets and kept descriptors are closed, so keys
-   are asked for anew. Called by the handler that share.c installs. */
-void shmemi_imports_after_fork(void);
 
 #endif

@@ -46,7 +46,7 @@ static int segment(void *context, uint64_t number, struct shmemi_share_segment *
 {
     const struct shmemi_guest *g = context;
     shmemi_imports_lock();
-    const struct shmemi_imported *s = shmemi_imported_find(g->server.number, g->server.uid, number);
+    const struct shmemi_imported *s = shmemi_imported_find(g->server.number, g->server.uid, number, 0);
     int rc = s && s->info.fd >= 0 ? 0 : -ENOENT;
     if (rc == 0) {
         *out = s->info;
@@ -119,7 +119,7 @@ static int begin(uint64_t share, uint32_t uid, struct shmemi_guest **out)
 static void attach(struct shmemi_guest *g, uint64_t share, uint32_t uid, uint64_t number)
 {
     shmemi_imports_lock();
-    struct shmemi_imported *s = shmemi_imported_find(share, uid, number);
+    struct shmemi_imported *s = shmemi_imported_find(share, uid, number, 0);
     if (s && s->info.fd >= 0 && !s->guest) {
         s->guest = g;
         g->segments++;

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "share_internal.h"
 
 struct table {
     struct shmemi_link **buckets;
@@ -91,9 +90,9 @@ static struct shmemi_link *first(const struct table *t, uint64_t hash)
 /* --- segments -------------------------------------------------------------------------------------------------------
  */
 
-static uint64_t segment_hash(uint64_t share, uint32_t uid, uint64_t segment)
+static uint64_t segment_hash(uint64_t share, uint32_t uid, uint64_t segment, uint64_t serial)
 {
-    return mix(mix(share ^ uid) + segment);
+    return mix(mix(share ^ uid) + segment + serial);
 }
 
 /* The link is the first member of both structures. */
@@ -102,26 +101,27 @@ static struct shmemi_imported *imported_of(struct shmemi_link *l)
     return (struct shmemi_imported *)l;
 }
 
-struct shmemi_imported *shmemi_imported_find(uint64_t share, uint32_t uid, uint64_t segment)
+struct shmemi_imported *shmemi_imported_find(uint64_t share, uint32_t uid, uint64_t segment, uint64_t serial)
 {
-    for (struct shmemi_link *l = first(&imports.segments, segment_hash(share, uid, segment)); l; l = l->next) {
+    for (struct shmemi_link *l = first(&imports.segments, segment_hash(share, uid, segment, serial)); l; l = l->next) {
         struct shmemi_imported *s = imported_of(l);
-        if (s->share == share && s->segment == segment && s->uid == uid)
+        if (s->share == share && s->segment == segment && s->uid == uid && s->serial == serial)
             return s;
     }
     return NULL;
 }
 
-struct shmemi_imported *shmemi_imported_get(uint64_t share, uint32_t uid, uint64_t segment)
+struct shmemi_imported *shmemi_imported_get(uint64_t share, uint32_t uid, uint64_t segment, uint64_t serial)
 {
-    struct shmemi_imported *s = shmemi_imported_find(share, uid, segment);
+    struct shmemi_imported *s = shmemi_imported_find(share, uid, segment, serial);
     if (!s) {
         s = calloc(1, sizeof *s);
         if (!s)
             return NULL;
-        *s = (struct shmemi_imported){.link = {.hash = segment_hash(share, uid, segment)},
+        *s = (struct shmemi_imported){.link = {.hash = segment_hash(share, uid, segment, serial)},
                                       .share = share,
                                       .segment = segment,
+                                      .serial = serial,
                                       .uid = uid,
                                       .info = {.fd = -1}};
         if (!insert(&imports.segments, &s->link)) {
@@ -321,24 +321,4 @@ void shmemi_imports_drop_descriptors(void)
             drop_descriptor(imported_of(l));
             imported_of(l)->guest = NULL;
         }
-}
-
-void shmemi_imports_before_fork(void)
-{
-    shmemi_guests_before_fork();
-    shmemi_imports_lock();
-}
-
-void shmemi_imports_after_fork_in_parent(void)
-{
-    shmemi_imports_unlock();
-    shmemi_guests_after_fork();
-}
-
-void shmemi_imports_after_fork(void)
-{
-    shmemi_imports_drop_descriptors();
-    shmemi_guests_forget();
-    shmemi_imports_unlock();
-    shmemi_guests_after_fork();
 }

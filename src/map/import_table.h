@@ -26,6 +26,7 @@ struct shmemi_view {
 struct shmemi_imported {
     struct shmemi_link link;
     uint64_t share, segment;
+    uint64_t serial; /* of the share, where this process is a member that holds the segment itself; else 0 */
     uint32_t uid;
     uint64_t refs; /* imports */
     struct shmemi_view *views;
@@ -49,12 +50,13 @@ struct shmemi_known {
 void shmemi_imports_lock(void);
 void shmemi_imports_unlock(void);
 
-/* Found or made, with one more reference; NULL: no memory. A new segment has no descriptor. */
-struct shmemi_imported *shmemi_imported_get(uint64_t share, uint32_t uid, uint64_t segment);
+/* Found or made, with one more reference; NULL: no memory. A new segment has no descriptor, and one with a serial never
+   gets one. */
+struct shmemi_imported *shmemi_imported_get(uint64_t share, uint32_t uid, uint64_t segment, uint64_t serial);
 struct shmemi_known *shmemi_known_get(const struct shmemi_key *key, const struct shmemi_import_claims *claims);
 
 /* Without a reference; NULL: there is none. */
-struct shmemi_imported *shmemi_imported_find(uint64_t share, uint32_t uid, uint64_t segment);
+struct shmemi_imported *shmemi_imported_find(uint64_t share, uint32_t uid, uint64_t segment, uint64_t serial);
 struct shmemi_known *shmemi_known_find(const struct shmemi_key *key, const struct shmemi_import_claims *claims);
 
 /* With whatever claims: the one that was granted most; the revoked ones only if there is no other. */
@@ -76,7 +78,7 @@ bool shmemi_imported_put(struct shmemi_imported *segment);
 void shmemi_known_put(struct shmemi_known *known);
 void shmemi_view_put(struct shmemi_imported *segment, struct shmemi_view *view);
 
-/* In a forked child: descriptors are closed, and nobody is served. */
+/* In a forked child (fork_order.c), under the lock: descriptors are closed, and nobody is served. */
 void shmemi_imports_drop_descriptors(void);
 
 /* --- import_guest.c; not under the lock --------------------------------------------------------------------------- */
@@ -90,7 +92,7 @@ void shmemi_guest_end_unused(void);
 /* Under the lock: one segment more or less. */
 void shmemi_guest_lost(struct shmemi_guest *guest);
 
-/* Around fork: none begins or ends meanwhile, so a child knows of each listener. And in the child. */
+/* Around fork (fork_order.c): none begins or ends meanwhile, so a child knows of each listener. And in the child. */
 void shmemi_guests_before_fork(void);
 void shmemi_guests_after_fork(void);
 void shmemi_guests_forget(void);

@@ -37,7 +37,13 @@ enum {
     SHMEMI_KEY_NOTE = 544, /* bytes of the exporter's own description (dtype, shape, strides) */
 };
 
-enum shmemi_key_state { SHMEMI_KEY_FREE, SHMEMI_KEY_WRITING, SHMEMI_KEY_LIVE, SHMEMI_KEY_REVOKED };
+enum shmemi_key_state {
+    SHMEMI_KEY_FREE,
+    SHMEMI_KEY_WRITING,
+    SHMEMI_KEY_LIVE,
+    SHMEMI_KEY_REVOKED,
+    SHMEMI_KEY_ORPHANED, /* its segment was one member's, who is gone: guests may have the memory, no member has */
+};
 
 enum {
     SHMEMI_KEY_FROZEN = 1u << 0, /* its segment is sealed against new writers */

@@ -20,6 +20,8 @@
 #include "base/error.h"
 #include "base/futex.h"
 #include "base/log.h"
+#include "fork_order.h"
+#include "import_table.h"
 #include "place.h"
 #include "wire.h"
 
@@ -81,7 +83,6 @@ static struct {
     pthread_mutex_t lock; /* held while a command is carried out */
     struct hub *hub;
     uint32_t generation; /* grows with each fork on the way here: handles of a parent's are older */
-    bool fork_handled;
 } process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- the thread -------------------------------------------------------------------------------------------------- */
@@ -302,12 +303,22 @@ static void end_hub(void)
     free_hub(hub);
 }
 
-static void after_fork_in_child(void)
+void shmemi_service_before_fork(void)
+{
+    pthread_mutex_lock(&process.lock);
+}
+
+void shmemi_service_after_fork(void)
+{
+    pthread_mutex_unlock(&process.lock);
+}
+
+void shmemi_service_after_fork_in_child(void)
 {
     struct hub *hub = process.hub;
-    pthread_mutex_init(&process.lock, NULL); /* whoever held it is not here */
     process.hub = NULL;
     process.generation++;
+    pthread_mutex_unlock(&process.lock);
     if (!hub)
         return;
     for (unsigned i = 0; i < hub->pendings; i++)
@@ -317,12 +328,6 @@ static void after_fork_in_child(void)
 
 static int start_hub(void)
 {
-    if (!process.fork_handled) {
-        int rc = pthread_atfork(NULL, NULL, after_fork_in_child);
-        if (rc)
-            return shmemi_fail(-rc, "pthread_atfork: %s", strerror(rc));
-        process.fork_handled = true;
-    }
     struct hub *hub = calloc(1, sizeof *hub);
     struct pollfd *polls = calloc(POLL_ALWAYS, sizeof *polls);
     if (!hub || !polls) {
@@ -357,10 +362,17 @@ static void unuse_hub(void)
         end_hub();
 }
 
+/* Takes the lock in any case. */
+static int begin_use(void)
+{
+    int rc = shmemi_fork_watch(NULL); /* before the lock is held, which forks take */
+    pthread_mutex_lock(&process.lock);
+    return rc < 0 ? rc : use_hub();
+}
+
 int shmemi_service_hold(void)
 {
-    pthread_mutex_lock(&process.lock);
-    int rc = use_hub();
+    int rc = begin_use();
     pthread_mutex_unlock(&process.lock);
     return rc;
 }
@@ -426,8 +438,7 @@ static int take_free(struct shmemi_member *first, size_t stride, unsigned count,
 int shmemi_service_take_place(struct shmemi_member *first, size_t stride, unsigned count, bool after_dead,
                               struct shmemi_place **out, unsigned *number)
 {
-    pthread_mutex_lock(&process.lock);
-    int rc = use_hub();
+    int rc = begin_use();
     if (rc == 0 && (rc = take_free(first, stride, count, after_dead, out, number)) < 0)
         unuse_hub();
     pthread_mutex_unlock(&process.lock);
@@ -477,9 +488,7 @@ static int add(struct shmemi_service *s)
 /* With a member to be held, or without. */
 static int begin(struct shmemi_service *s, struct shmemi_member *member)
 {
-    int rc = use_hub();
-    if (rc < 0)
-        return rc;
+    int rc = 0;
     if (member)
         rc = hold_word(member, false, &s->place);
     if (rc == -EBUSY)
@@ -500,8 +509,9 @@ static int make(struct shmemi_member *member, const struct shmemi_service *how, 
     if (!s)
         return shmemi_fail(-ENOMEM, "no memory for a service");
     *s = *how;
-    pthread_mutex_lock(&process.lock);
-    int rc = begin(s, member);
+    int rc = begin_use();
+    if (rc == 0)
+        rc = begin(s, member);
     pthread_mutex_unlock(&process.lock);
     if (rc < 0)
         free(s);
@@ -556,6 +566,8 @@ void shmemi_service_settle(void)
     if (process.hub)
         command(&c);
     pthread_mutex_unlock(&process.lock);
+    shmemi_imports_lock(); /* of this process's own */
+    shmemi_imports_unlock();
 }
 
 void shmemi_service_forget(struct shmemi_service *s)

@@ -52,13 +52,19 @@ void shmemi_service_stop(struct shmemi_service *service);
 int shmemi_service_hold(void);
 void shmemi_service_unhold(void);
 
-/* Returns when every answer that was running has ended: for who took something away from answers and is about to close
-   or free it. */
+/* Returns when every answer that was running, and every import of this process that was, has ended: for who took
+   something away from answers and is about to close or free it. */
 void shmemi_service_settle(void);
 
 /* In a forked child, where there is no such thread: give back what the handles hold, touching nothing shared. NULL is
    allowed. */
 void shmemi_service_forget(struct shmemi_service *service);
 void shmemi_service_forget_place(struct shmemi_place *place);
+
+/* Around fork, for fork_order.c: no command is being given meanwhile. after_fork_in_child is in place of after_fork:
+   there is no thread any more. */
+void shmemi_service_before_fork(void);
+void shmemi_service_after_fork(void);
+void shmemi_service_after_fork_in_child(void);
 
 #endif

@@ -6,11 +6,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/futex.h"
+#include "fork_order.h"
 #include "import.h"
 #include "service.h"
 #include "share_ask.h"
@@ -28,18 +30,20 @@ struct shmemi_share {
     pthread_mutex_t lock; /* of adding and revoking keys */
     struct shmemi_service *service;
     _Atomic uint32_t holds; /* how many imports are using it at this moment; and CLOSING */
+    uint64_t serial;        /* of this opening, in this process */
     bool dead;              /* of a parent process */
 };
 
-enum { BUCKETS = 64 };
+enum { BUCKETS = 64, CLOSES_WITHIN = 100000000, DIES_WITHIN = 1000000000 }; /* ns */
 #define CLOSING 0x80000000u
 
 /* The process's, not a job's: importing looks here first, whoever opened the share. */
 static struct {
-    pthread_mutex_t life; /* while a share begins or ends: a forked child knows of each listener; taken first */
+    pthread_mutex_t life; /* while a share begins or ends: a forked child knows of each listener; held while
+                             the service thread is waited for, so it is taken first (fork_order.h) */
     pthread_mutex_t lock; /* of the list */
     struct shmemi_share *buckets[BUCKETS];
-    bool fork_handled;
+    uint64_t opened; /* how many were, under life */
 } shares = {.life = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct shmemi_share **bucket_of(uint64_t number)
@@ -50,23 +54,28 @@ static struct shmemi_share **bucket_of(uint64_t number)
 /* --- fork: the child serves nothing of its parent's ----------------------------------------------------------------
  */
 
-static void before_fork(void)
+void shmemi_shares_before_fork(void)
 {
     pthread_mutex_lock(&shares.life);
-    pthread_mutex_lock(&shares.lock);
-    shmemi_imports_before_fork();
 }
 
-static void after_fork_in_parent(void)
+void shmemi_shares_after_fork(void)
 {
-    shmemi_imports_after_fork_in_parent();
-    pthread_mutex_unlock(&shares.lock);
     pthread_mutex_unlock(&shares.life);
 }
 
-static void after_fork_in_child(void)
+void shmemi_shares_lock(void)
 {
-    shmemi_imports_after_fork();
+    pthread_mutex_lock(&shares.lock);
+}
+
+void shmemi_shares_unlock(void)
+{
+    pthread_mutex_unlock(&shares.lock);
+}
+
+void shmemi_shares_forget(void)
+{
     for (size_t i = 0; i < BUCKETS; i++) {
         for (struct shmemi_share *s = shares.buckets[i]; s; s = s->next) {
             shmemi_service_forget(s->service);
@@ -75,17 +84,6 @@ static void after_fork_in_child(void)
         }
         shares.buckets[i] = NULL;
     }
-    pthread_mutex_unlock(&shares.lock);
-    pthread_mutex_unlock(&shares.life);
-}
-
-int shmemi_share_watch_fork(void)
-{
-    pthread_mutex_lock(&shares.lock);
-    int rc = shares.fork_handled ? 0 : pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    shares.fork_handled |= rc == 0;
-    pthread_mutex_unlock(&shares.lock);
-    return rc ? shmemi_fail(-rc, "pthread_atfork: %s", strerror(rc)) : 0;
 }
 
 /* --- serving -------------------------------------------------------------------------------------------------------
@@ -111,9 +109,11 @@ static bool is_taken(const struct shmemi_share *s, uint32_t index)
     return __atomic_load_n(&s->config.keys[index].flags, __ATOMIC_SEQ_CST) & SHMEMI_KEY_TAKEN; /* [taken] */
 }
 
+/* A guest may have what no member has any more. */
 static int look_up(void *context, const struct shmemi_key *key, struct shmemi_key_record *out)
 {
-    return shmemi_share_look_up(context, key, out);
+    int rc = shmemi_share_look_up(context, key, out);
+    return rc == 0 && shmemi_key_is_orphaned(out) ? -ENOENT : rc;
 }
 
 static int segment(void *context, uint64_t number, struct shmemi_share_segment *out)
@@ -178,23 +178,48 @@ static int listen_for(struct shmemi_share *s)
     return rc;
 }
 
+/* After -EADDRINUSE: until when it may be somebody who is dying. Somebody of another user is a squatter. */
+static int64_t patience(const struct shmemi_share *s, int64_t begin)
+{
+    char name[SHMEMI_SHARE_NAME];
+    uint32_t holder;
+    shmemi_share_name(s->config.number, name);
+    if (shmemi_wire_holder(s->uid, name, (int)s->config.slot, &holder) < 0)
+        return begin + CLOSES_WITHIN;
+    if (holder == s->uid)
+        return begin + DIES_WITHIN;
+    shmemi_fail(-EADDRINUSE, "a process of user %u holds socket %u of this share, which is user %u's", (unsigned)holder,
+                s->config.slot, (unsigned)s->uid);
+    return 0;
+}
+
+static int open_once(struct shmemi_share *s)
+{
+    pthread_mutex_lock(&shares.life);
+    int rc = listen_for(s);
+    if (rc == 0) {
+        s->serial = ++shares.opened;
+        pthread_mutex_lock(&shares.lock);
+        s->next = *bucket_of(s->config.number);
+        *bucket_of(s->config.number) = s;
+        pthread_mutex_unlock(&shares.lock);
+    }
+    pthread_mutex_unlock(&shares.life);
+    return rc;
+}
+
 int shmemi_share_open(const struct shmemi_share_config *config, struct shmemi_share **out)
 {
     SHMEMI_ASSERT(config->slot < SHMEMI_SHARE_MEMBERS);
-    int rc = shmemi_share_watch_fork();
+    int rc = shmemi_fork_watch(NULL);
     if (rc < 0)
         return rc;
     struct shmemi_share *s = new_share(config);
     if (!s)
         return shmemi_fail(-ENOMEM, "no memory for a share");
-    pthread_mutex_lock(&shares.life);
-    if ((rc = listen_for(s)) == 0) {
-        pthread_mutex_lock(&shares.lock);
-        s->next = *bucket_of(config->number);
-        *bucket_of(config->number) = s;
-        pthread_mutex_unlock(&shares.lock);
-    }
-    pthread_mutex_unlock(&shares.life);
+    int64_t begin = shmemi_now();
+    while ((rc = open_once(s)) == -EADDRINUSE && shmemi_now() < patience(s, begin))
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     if (rc < 0)
         free_share(s);
     else
@@ -283,6 +308,11 @@ const struct shmemi_share_config *shmemi_share_config(const struct shmemi_share 
     return &s->config;
 }
 
+uint64_t shmemi_share_serial(const struct shmemi_share *s)
+{
+    return s->serial;
+}
+
 /* --- keys ----------------------------------------------------------------------------------------------------------
  */
 
@@ -299,7 +329,8 @@ int shmemi_share_export(struct shmemi_share *s, const struct shmemi_export *what
         return rc;
     shmemi_random_token(key.token);
     pthread_mutex_lock(&s->lock);
-    rc = shmemi_keys_add(&s->keys, what, key.token, &key.index);
+    if (!shmemi_keys_find_equal(&s->keys, what, key.token, &key.index, &key.slot))
+        rc = shmemi_keys_add(&s->keys, what, key.token, &key.index);
     pthread_mutex_unlock(&s->lock);
     if (rc == 0)
         shmemi_key_print(&key, text);

@@ -38,8 +38,9 @@ struct shmemi_share_config {
     /* Takes memory for that record before it is first used; false: there is none, with the text set. NULL: it is there.
        Beyond the part in use (key.h) only the next record is ever looked at. */
     bool (*reserve)(void *context, uint32_t index);
-    /* The next three are called on the service thread, and by imports of this process on their threads; they must not
-       block, call nothing of this header or of service.h, and take no lock that is held while the share is closed.
+    /* The next three are called on the service thread, and by imports of this process on their threads (which use what
+       they gave until shmemi_service_settle() returns). They must not block, call nothing of this header or of
+       service.h, and take no lock that is held while the share is closed.
        -ENOENT: this process does not hold it. */
     int (*segment)(void *context, uint64_t segment, struct shmemi_share_segment *out);
     /* For keys with SHMEMI_KEY_POOL, and for requests by name of processes of the same user: the one or two descriptors
@@ -53,7 +54,9 @@ struct shmemi_share_config {
 
 struct shmemi_share;
 
-/* Starts to serve. -EADDRINUSE when another process has that slot of that number. */
+/* Starts to serve. -EADDRINUSE when another process has that slot of that number: of this user, and then a second was
+   waited, for the kernel marks a member as dead a little before it closes its sockets; or of another user, which the
+   text tells, and there is no waiting for that. */
 int shmemi_share_open(const struct shmemi_share_config *config, struct shmemi_share **out);
 
 /* Ends it: when it returns, none of the config's functions is running. Keys of this process's that are LIVE stay in the
@@ -74,24 +77,25 @@ struct shmemi_export {
     uint32_t note_bytes;
 };
 
-/* Makes a key. -ENOSPC when the table is full; -E2BIG when allow or the note is too long. */
+/* Makes a key. With SHMEMI_KEY_POOL and nobody named, it is the one that there is already, whoever made it. -ENOSPC
+   when the table is full; -E2BIG when allow or the note is too long. */
 int shmemi_share_export(struct shmemi_share *share, const struct shmemi_export *what, char text[SHMEMI_KEY_TEXT]);
 
-/* No imports any more: the record stays as REVOKED for a while, so that importers can be told, and guests are told to
-   stop. -ENOKEY when this share has no such key, -EKEYREVOKED when it was revoked before. */
+/* By any member. No imports any more: the record stays as REVOKED for a while, so that importers can be told, and
+   guests are told to stop. -ENOKEY when this share has no such key, -EKEYREVOKED when it was revoked before. */
 int shmemi_share_revoke(struct shmemi_share *share, const struct shmemi_key *key);
 
 /* Revokes every key of memory that overlaps the range; the memory is about to be freed. Returns how many. Looks at all
    records in use, so it is for memory that has been exported. */
 unsigned shmemi_share_revoke_range(struct shmemi_share *share, uint64_t segment, uint64_t offset, uint64_t bytes);
 
-/* The record of a key of this share, checked and copied: 0, -ENOKEY or -EKEYREVOKED. For whoever is a member: no
-   system call. */
+/* The record of a key of this share, checked and copied: 0 (its state is LIVE or ORPHANED), -ENOKEY or -EKEYREVOKED.
+   For whoever is a member: no system call. */
 int shmemi_share_look_up(struct shmemi_share *share, const struct shmemi_key *key, struct shmemi_key_record *out);
 
-/* After the death of the member in `slot`: frees records that it was writing. Call while no other member can take the
- * slot. */
-void shmemi_keys_sweep(struct shmemi_key_record *keys, uint32_t count, unsigned slot);
+/* When the member in `slot` has died or leaves: frees records that it was writing, and its keys of other segments than
+   `common`, which all members hold, become ORPHANED. Call while no other member can take the slot. */
+void shmemi_keys_sweep(struct shmemi_key_record *keys, uint32_t count, unsigned slot, uint64_t common);
 
 /* The share of that number that this process serves as a member, or NULL. The caller sees to it that it is not closed
    meanwhile. */

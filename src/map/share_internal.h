@@ -5,17 +5,22 @@
 
 #include "share.h"
 
-/* Installs the handlers of fork, for shares and imports, once. */
-int shmemi_share_watch_fork(void);
-
 /* The share, kept from being closed until it is let go; or NULL. */
 struct shmemi_share *shmemi_share_hold(uint64_t number, uint32_t uid);
 void shmemi_share_let_go(struct shmemi_share *share);
 
 const struct shmemi_share_config *shmemi_share_config(const struct shmemi_share *share);
 
-/* Imports' part in those handlers, beside shmemi_imports_after_fork(): no import is half done in the child. */
-void shmemi_imports_before_fork(void);
-void shmemi_imports_after_fork_in_parent(void);
+/* Tells one opening from all others in this process: of a name that is used again, say. Not 0. */
+uint64_t shmemi_share_serial(const struct shmemi_share *share);
+
+/* For fork_order.c. No share begins or ends; and the list of shares stays as it is. */
+void shmemi_shares_before_fork(void);
+void shmemi_shares_after_fork(void);
+void shmemi_shares_lock(void);
+void shmemi_shares_unlock(void);
+
+/* In the child, with both: its parent's shares are dead, and their sockets closed. */
+void shmemi_shares_forget(void);
 
 #endif

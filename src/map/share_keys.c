@@ -10,8 +10,8 @@
 #include "share_serve.h"
 
 enum {
-    KEPT_REVOKED = 256, /* so many revoked records stay, for importers to be told */
-    LOOKS = 16,          /* at records in use, before a fresh one is taken */
+    KEPT_REVOKED = 256, /* so many revoked or orphaned records stay, for importers to be told */
+    LOOKS = 16,         /* at records in use, before a fresh one is taken */
     RETRIES = 100,
 };
 
@@ -59,7 +59,7 @@ static uint32_t read_record(const struct shmemi_key_record *r, struct shmemi_key
     uint32_t state = atomic_load_explicit(&r->state, memory_order_acquire);
     for (int i = 0; i < RETRIES; i++) {
         uint32_t kind = shmemi_key_kind(state);
-        if (kind != SHMEMI_KEY_LIVE && kind != SHMEMI_KEY_REVOKED)
+        if (kind < SHMEMI_KEY_LIVE || kind > SHMEMI_KEY_ORPHANED)
             break;
         load_record(out, r);
         /* [record] the fence pairs with the one in claim(): whoever sees a word of the next use sees its state too. */
@@ -140,24 +140,31 @@ static void count_revoked(struct shmemi_keys *keys, uint32_t index, int change)
         keys->revoked_now++;
 }
 
-/* Looks at some records in use for one that can be used again: a free one, or a revoked one where there are many of
-   them. The cursor goes round, so it is one of the older ones. */
-static bool claim_again(struct shmemi_keys *keys, uint32_t looks, bool any, uint32_t *index)
+/* What may be used again beside free records. */
+enum again { WHERE_MANY, REVOKED, REVOKED_AND_ORPHANED };
+
+static bool may_go(const struct shmemi_keys *keys, uint32_t kind, enum again what)
+{
+    return kind == SHMEMI_KEY_FREE || keys->revoked > KEPT_REVOKED ||
+           (kind == SHMEMI_KEY_REVOKED && what != WHERE_MANY) || what == REVOKED_AND_ORPHANED;
+}
+
+/* Looks at some records in use for one that can be used again: a free one, or one whose key is gone where there are
+   many of them. The cursor goes round, so it is one of the older ones. */
+static bool claim_again(struct shmemi_keys *keys, uint32_t looks, enum again what, uint32_t *index)
 {
     uint32_t n = used(keys);
     for (uint32_t i = 0; i < looks && i < n; i++) {
         uint32_t at = keys->cursor < n ? keys->cursor : 0;
         /* [state] relaxed: claim() decides. */
         uint32_t state = atomic_load_explicit(&keys->records[at].state, memory_order_relaxed);
-        bool revoked = shmemi_key_kind(state) == SHMEMI_KEY_REVOKED;
-        keys->revoked_now += revoked;
+        uint32_t kind = shmemi_key_kind(state);
+        bool gone = kind == SHMEMI_KEY_REVOKED || kind == SHMEMI_KEY_ORPHANED;
+        keys->revoked_now += gone;
         step_cursor(keys, n);
-        if (!(state && shmemi_key_kind(state) == SHMEMI_KEY_FREE) &&
-            !(revoked && (any || keys->revoked > KEPT_REVOKED)))
+        if (!state || (kind != SHMEMI_KEY_FREE && !gone) || !may_go(keys, kind, what) || !claim(keys, at, state))
             continue;
-        if (!claim(keys, at, state))
-            continue;
-        count_revoked(keys, at, revoked ? -1 : 0);
+        count_revoked(keys, at, gone ? -1 : 0);
         *index = at;
         return true;
     }
@@ -179,11 +186,13 @@ static int claim_fresh(struct shmemi_keys *keys, uint32_t *index)
 
 static int claim_any(struct shmemi_keys *keys, uint32_t *index)
 {
-    if (claim_again(keys, LOOKS, false, index))
+    if (claim_again(keys, LOOKS, WHERE_MANY, index))
         return 0;
     int rc = claim_fresh(keys, index);
-    if (rc != -ENOSPC || claim_again(keys, keys->count, true, index))
-        return rc == -ENOSPC ? 0 : rc;
+    if (rc != -ENOSPC)
+        return rc;
+    if (claim_again(keys, keys->count, REVOKED, index) || claim_again(keys, keys->count, REVOKED_AND_ORPHANED, index))
+        return 0;
     return shmemi_fail(-ENOSPC, "all %u keys are in use: revoke some, or free the buffers that they open", keys->count);
 }
 
@@ -248,7 +257,35 @@ int shmemi_keys_find(struct shmemi_keys *keys, uint32_t index, const uint64_t to
     return 0;
 }
 
-/* The state was LIVE when it was read. */
+static bool says_the_same(const struct shmemi_key_record *r, const struct shmemi_export *what)
+{
+    return (r->flags & ~(uint32_t)SHMEMI_KEY_TAKEN) == what->flags && r->segment == what->segment &&
+           r->rights == what->rights && !r->allowed && !r->note_bytes && shmemi_key_record_is_sound(r);
+}
+
+bool shmemi_keys_find_equal(struct shmemi_keys *keys, const struct shmemi_export *what, uint64_t token[2],
+                            uint32_t *index, uint16_t *slot)
+{
+    struct shmemi_key_record copy;
+    if (!(what->flags & SHMEMI_KEY_POOL) || what->allowed || what->note_bytes)
+        return false;
+    for (uint32_t i = 0, n = used(keys); i < n; i++) {
+        struct shmemi_key_record *r = &keys->records[i];
+        /* [record] relaxed: a quick look; read_record() decides. */
+        if (!(__atomic_load_n(&r->flags, __ATOMIC_RELAXED) & SHMEMI_KEY_POOL))
+            continue;
+        uint32_t state = read_record(r, &copy);
+        if (shmemi_key_kind(state) != SHMEMI_KEY_LIVE || !says_the_same(&copy, what))
+            continue;
+        memcpy(token, copy.token, sizeof copy.token);
+        *index = i;
+        *slot = (uint16_t)shmemi_key_writer(state);
+        return true;
+    }
+    return false;
+}
+
+/* The state was this when it was read, LIVE or ORPHANED. */
 static bool revoke(struct shmemi_key_record *r, uint32_t state)
 {
     /* [state] release pairs with the acquire in claim(); one process alone revokes it. */
@@ -264,11 +301,12 @@ int shmemi_keys_revoke(struct shmemi_keys *keys, uint32_t index, const uint64_t 
         if (rc < 0)
             return rc;
         /* [state] relaxed: the copy is this function's own. */
-        if (revoke(&keys->records[index], atomic_load_explicit(&copy.state, memory_order_relaxed)))
-            break;
+        uint32_t state = atomic_load_explicit(&copy.state, memory_order_relaxed);
+        if (!revoke(&keys->records[index], state))
+            continue;
+        count_revoked(keys, index, shmemi_key_kind(state) == SHMEMI_KEY_LIVE);
+        return 0;
     }
-    count_revoked(keys, index, 1);
-    return 0;
 }
 
 bool shmemi_keys_revoke_next(struct shmemi_keys *keys, uint64_t segment, uint64_t offset, uint64_t bytes,
@@ -294,16 +332,33 @@ bool shmemi_keys_revoke_next(struct shmemi_keys *keys, uint64_t segment, uint64_
     return false;
 }
 
-void shmemi_keys_sweep(struct shmemi_key_record *records, uint32_t count, unsigned slot)
+/* What the state of a record becomes when its writer is gone. */
+static enum shmemi_key_state state_after(const struct shmemi_key_record *r, uint32_t *state, uint64_t common)
+{
+    struct shmemi_key_record copy;
+    if (shmemi_key_kind(*state) == SHMEMI_KEY_WRITING)
+        return SHMEMI_KEY_FREE;
+    if (shmemi_key_kind(*state) != SHMEMI_KEY_LIVE)
+        return shmemi_key_kind(*state);
+    *state = read_record(r, &copy);
+    return shmemi_key_kind(*state) == SHMEMI_KEY_LIVE && copy.segment != common ? SHMEMI_KEY_ORPHANED
+                                                                                : shmemi_key_kind(*state);
+}
+
+void shmemi_keys_sweep(struct shmemi_key_record *records, uint32_t count, unsigned slot, uint64_t common)
 {
     for (uint32_t i = 0; i < count; i++) {
-        /* [state] relaxed: what the dead member wrote is not looked at. */
+        /* [state] relaxed: of what the member was writing nothing is looked at. */
         uint32_t state = atomic_load_explicit(&records[i].state, memory_order_relaxed);
         if (state == 0)
             return;
-        if (shmemi_key_kind(state) == SHMEMI_KEY_WRITING && shmemi_key_writer(state) == slot)
+        if (shmemi_key_writer(state) != slot)
+            continue;
+        uint32_t before = state;
+        enum shmemi_key_state after = state_after(&records[i], &before, common);
+        if (before == state && after != shmemi_key_kind(state))
             /* [state] release pairs with the acquire in claim(). */
-            atomic_compare_exchange_strong_explicit(&records[i].state, &state, with_kind(state, SHMEMI_KEY_FREE),
+            atomic_compare_exchange_strong_explicit(&records[i].state, &state, with_kind(state, after),
                                                     memory_order_release, memory_order_relaxed);
     }
 }

@@ -14,12 +14,14 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/settings.h"
+#include "key.h"
 
 enum { LOOK_EVERY = 100 }; /* ms: for the interrupt check */
 
@@ -62,16 +64,74 @@ static int new_socket(int *out)
     return 0;
 }
 
-/* Whether a living process accepts connections at the address. */
+/* Whether a living process accepts connections at the address. Does not wait where its queue is full. */
 static int answers(const struct address *address)
 {
     int fd = -1;
     if (new_socket(&fd) < 0)
         return 1;
+    fcntl(fd, F_SETFL, O_NONBLOCK);
     int rc = connect(fd, (const struct sockaddr *)&address->un, address->length);
     int refused = rc < 0 && errno == ECONNREFUSED;
     close(fd);
     return !refused;
+}
+
+/* --- files in SHMEM_DIR ----------------------------------------------------------------------------------------------
+ *
+ * A socket that is bound and does not listen yet looks like one whose process is dead. So it is made under a temporary
+ * name, the last one with ".XXXXXX" before it, and gets its own when it listens.
+ */
+
+enum { MARK = 7, OLD = 10 }; /* bytes of ".XXXXXX"; s until a temporary name is nobody's */
+
+static int temporary(const struct address *address, struct address *out)
+{
+    const char *path = address->un.sun_path, *name = strrchr(path, '/') + 1;
+    *out = (struct address){.un.sun_family = AF_UNIX, .length = address->length + MARK};
+    int length = snprintf(out->un.sun_path, sizeof out->un.sun_path, "%.*s.%06x%s", (int)(name - path), path,
+                          (unsigned)shmemi_random() & 0xffffff, name);
+    if (length < 0 || (size_t)length >= sizeof out->un.sun_path)
+        return shmemi_fail(-ENAMETOOLONG, "'%s' is too long for a socket's name: use a shorter path for SHMEM_DIR",
+                           path);
+    return 0;
+}
+
+/* The name that the socket has now, if it was bound to this one. */
+static void final_name(struct address *address)
+{
+    char *name = strrchr(address->un.sun_path, '/');
+    if (name && name[1] == '.' && strlen(name + 1) > MARK)
+        memmove(name + 1, name + 1 + MARK, strlen(name + 1 + MARK) + 1);
+}
+
+/* Never replaces a file: -1 with EEXIST then. */
+static int move_name(const char *from, const char *to)
+{
+    int rc = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+    if (rc == 0 || (errno != EINVAL && errno != ENOSYS))
+        return rc;
+    rc = link(from, to); /* a file system that cannot */
+    return rc == 0 ? unlink(from) : rc;
+}
+
+/* Removes a file at which nobody answers. Another may be there by then that somebody made anew: that one is given back
+   its name. */
+static void remove_stale(const struct address *address)
+{
+    struct address aside;
+    if (answers(address) || temporary(address, &aside) < 0 || rename(address->un.sun_path, aside.un.sun_path) < 0)
+        return;
+    if (!answers(&aside) || move_name(aside.un.sun_path, address->un.sun_path) < 0)
+        unlink(aside.un.sun_path);
+}
+
+/* Begins with the mark and was not changed for a while: whoever made it would be through. */
+static void remove_temporary(const struct address *address)
+{
+    struct stat st;
+    if (stat(address->un.sun_path, &st) == 0 && st.st_mtime + OLD < time(NULL) && !answers(address))
+        unlink(address->un.sun_path);
 }
 
 /* Files in SHMEM_DIR with this user's number that processes left when they were killed: nobody answers there any more.
@@ -85,11 +145,16 @@ static void sweep(uint32_t uid)
     char prefix[32];
     snprintf(prefix, sizeof prefix, "shmem-%u-", (unsigned)uid);
     for (struct dirent *e; (e = readdir(entries));) {
+        bool marked = e->d_name[0] == '.' && strlen(e->d_name) > MARK;
         struct address address = {.un.sun_family = AF_UNIX, .length = sizeof address.un};
         int length = snprintf(address.un.sun_path, sizeof address.un.sun_path, "%s/%s", directory, e->d_name);
-        if (strncmp(e->d_name, prefix, strlen(prefix)) == 0 && length > 0 &&
-            (size_t)length < sizeof address.un.sun_path && !answers(&address))
-            unlink(address.un.sun_path);
+        if (strncmp(e->d_name + (marked ? MARK : 0), prefix, strlen(prefix)) != 0 || length <= 0 ||
+            (size_t)length >= sizeof address.un.sun_path)
+            continue;
+        if (marked)
+            remove_temporary(&address);
+        else
+            remove_stale(&address);
     }
     closedir(entries);
 }
@@ -101,14 +166,30 @@ void shmemi_wire_forget_file(const char *name, int number)
         unlink(address.un.sun_path);
 }
 
-static int bind_to(int fd, const struct address *address)
+/* Under a temporary name until it listens. everybody: see below. */
+static int listen_in_directory(int fd, const struct address *address, bool everybody)
 {
-    int bound = bind(fd, (const struct sockaddr *)&address->un, address->length);
-    if (bound < 0 && errno == EADDRINUSE && address->un.sun_path[0] && !answers(address)) {
-        unlink(address->un.sun_path); /* left by a process that was killed: swept by the next comer */
-        bound = bind(fd, (const struct sockaddr *)&address->un, address->length);
+    struct address early;
+    int rc = temporary(address, &early);
+    while (rc == 0 && bind(fd, (const struct sockaddr *)&early.un, early.length) < 0)
+        rc = errno == EADDRINUSE ? temporary(address, &early) : -errno;
+    if (rc < 0)
+        return rc;
+    if ((everybody && chmod(early.un.sun_path, 0666) < 0) || listen(fd, SOMAXCONN) < 0)
+        rc = -errno;
+    else if (move_name(early.un.sun_path, address->un.sun_path) < 0) {
+        remove_stale(address); /* left by a process that was killed: swept by the next comer */
+        rc = move_name(early.un.sun_path, address->un.sun_path) < 0 ? -errno : 0;
     }
-    return bound;
+    if (rc < 0)
+        unlink(early.un.sun_path);
+    return rc == -EEXIST ? -EADDRINUSE : rc;
+}
+
+static int listen_abstract(int fd, const struct address *address)
+{
+    return bind(fd, (const struct sockaddr *)&address->un, address->length) < 0 || listen(fd, SOMAXCONN) < 0 ? -errno
+                                                                                                             : 0;
 }
 
 /* everybody: processes of other users may connect to the file; in the abstract name space they always may. */
@@ -118,14 +199,14 @@ static int listen_at(uint32_t uid, const char *name, int number, bool everybody,
     int fd = -1, rc = make_address(uid, name, number, &address);
     if (rc < 0 || (rc = new_socket(&fd)) < 0)
         return rc;
-    int bound = bind_to(fd, &address);
-    if (bound == 0 && everybody && address.un.sun_path[0])
-        bound = chmod(address.un.sun_path, 0666);
-    if (bound < 0 || listen(fd, SOMAXCONN) < 0) {
-        rc = shmemi_fail_errno("listening at the socket '%s%s'", address.un.sun_path[0] ? "" : "@",
-                               address.un.sun_path + !address.un.sun_path[0]);
+    bool file = address.un.sun_path[0];
+    rc = file ? listen_in_directory(fd, &address, everybody) : listen_abstract(fd, &address);
+    if (rc < 0) {
         close(fd);
-        return rc;
+        errno = -rc;
+        return rc == -ENAMETOOLONG
+                   ? rc
+                   : shmemi_fail_errno("listening at the socket '%s%s'", file ? "" : "@", address.un.sun_path + !file);
     }
     *out = fd;
     return 0;
@@ -157,8 +238,10 @@ int shmemi_wire_listen_any(uint32_t uid, const char *name, int number, int *out)
 void shmemi_wire_close_listener(int listener)
 {
     struct address address = {.length = sizeof address.un};
-    if (getsockname(listener, (struct sockaddr *)&address.un, &address.length) == 0 && address.un.sun_path[0])
+    if (getsockname(listener, (struct sockaddr *)&address.un, &address.length) == 0 && address.un.sun_path[0]) {
+        final_name(&address);
         unlink(address.un.sun_path);
+    }
     close(listener);
 }
 
@@ -231,6 +314,18 @@ int shmemi_wire_connect_any(uint32_t uid, const char *name, int number, bool who
     }
     *out = fd;
     return 0;
+}
+
+int shmemi_wire_holder(uint32_t uid, const char *name, int number, uint32_t *holder)
+{
+    struct ucred server;
+    int fd = -1;
+    if (connect_to(uid, name, number, &fd) < 0)
+        return -ECONNREFUSED;
+    int rc = shmemi_wire_peer(fd, &server);
+    close(fd);
+    *holder = server.uid;
+    return rc < 0 ? -ECONNREFUSED : 0;
 }
 
 int shmemi_wire_accept_any(int listener, int *out)

@@ -168,7 +168,7 @@ static void drop_unfinished_keys(struct shmemi_pool *pool, unsigned slot)
 void shmemi_members_settle(struct shmemi_pool *pool, unsigned slot)
 {
     shmemi_names_sweep(pool, slot);
-    shmemi_keys_sweep(pool->keys, (uint32_t)pool->at.key_count, slot);
+    shmemi_keys_sweep(pool->keys, (uint32_t)pool->at.key_count, slot, SHMEMI_POOL_PAYLOAD);
     drop_unfinished_keys(pool, slot);
     shmemi_pool_finish_free(pool, slot);
 }

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "map/fork_order.h"
 
 enum { OPEN = 0x4c4f4f50, CLOSED = 0x444e4544, RETIRED_MOST = 64, PLACES_TRIED = 8 };
 
@@ -194,7 +195,10 @@ static void in_child(void)
 
 static void install(void)
 {
-    pthread_atfork(before_fork, after_fork, in_child);
+    static const struct shmemi_fork_client pools = {
+        .before = before_fork, .in_parent = after_fork, .in_child = in_child};
+    if (shmemi_fork_watch(&pools) < 0)
+        shmemi_warn("pool", "a forked child could find a pool half changed: %s", shmemi_last_error());
 }
 
 void shmemi_pool_register(struct shmemi_pool *pool)

@@ -196,12 +196,17 @@ static void by_member(void **state)
     assert_true(shmemi_share_find(common.number) == share);
     unsigned maps = count_in_maps();
     i = import(SHMEMI_IMPORT_WRITE);
-    assert_ptr_equal(i->address, common.at[0] + 4096);
+    struct shmemi_import *again = import(SHMEMI_IMPORT_WRITE), *r = import(SHMEMI_IMPORT_READ);
+    assert_ptr_equal(i->address, again->address);
+    assert_int_equal(count_in_maps(), maps + 2); /* one for each access */
+    *(char *)i->address = 17;
+    assert_true(common.at[0][4096] == 17 && *(char *)r->address == 17);
+    assert_int_equal(signal_of_write(r->address), SIGSEGV); /* though the share has it mapped for writing */
+    assert_int_equal(signal_of_write(i->address), 0);
+    shmemi_import_close(again);
     shmemi_import_close(i);
-    i = import(SHMEMI_IMPORT_READ);
-    assert_ptr_equal(i->address, common.at[0] + 4096);
+    shmemi_import_close(r);
     assert_int_equal(count_in_maps(), maps);
-    shmemi_import_close(i);
     i = import(SHMEMI_IMPORT_SNAPSHOT);
     assert_int_equal(((char *)i->address)[0], common.at[0][4096]);
     shmemi_import_close(i);
@@ -219,6 +224,41 @@ static void by_member(void **state)
     assert_int_equal(does(&common, 'r'), 0);
     refuses(EKEYREVOKED, "was revoked", try_import(SHMEMI_IMPORT_READ));
     assert_int_equal(does(&common, 'q'), 0);
+}
+
+/* What a member imported stays when its share is closed and the memory is unmapped there; and a share of the same name
+   has memory of its own. */
+static void outlives_the_share(void **state)
+{
+    enum shmemi_import_mode modes[] = {SHMEMI_IMPORT_READ, SHMEMI_IMPORT_WRITE, SHMEMI_IMPORT_ATOMIC};
+    struct shmemi_import *i[3];
+    struct common other;
+    uint64_t before;
+    (void)state;
+    assert_int_equal(does(&common, 'o'), 0);
+    assert_int_equal(does(&common, 'x'), 0);
+    for (int k = 0; k < 3; k++)
+        i[k] = import(modes[k]);
+    ok(shmemi_import_atomic(i[0], SHMEMI_ATOMIC_SET, 8, 0, 5, 0, &before)); /* it may, though it maps for reading */
+    assert_int_equal(*(uint64_t *)i[0]->address, 5);
+    assert_int_equal(does(&common, 'q'), 0);
+    assert_int_equal(mprotect(common.at[0], SEGMENT_BYTES, PROT_NONE), 0);
+    for (int k = 1; k < 3; k++)
+        ok(shmemi_import_atomic(i[k], SHMEMI_ATOMIC_ADD, 8, 0, 1, 0, &before));
+    assert_int_equal(*(uint64_t *)i[0]->address, 7);
+    refuses(EKEYEXPIRED, "nobody living", shmemi_import_atomic(i[0], SHMEMI_ATOMIC_ADD, 8, 0, 1, 0, &before));
+    common_make(&other);
+    other.number = common.number;
+    assert_int_equal(does(&other, 'o'), 0);
+    assert_int_equal(does(&other, 'x'), 0);
+    struct shmemi_import *fresh = import(SHMEMI_IMPORT_READ);
+    assert_int_equal(*(uint64_t *)fresh->address, 0);
+    refuses(ENOKEY, "no such key", shmemi_import_atomic(i[0], SHMEMI_ATOMIC_ADD, 8, 0, 1, 0, &before));
+    shmemi_import_close(fresh);
+    assert_int_equal(does(&other, 'q'), 0);
+    common_end(&other);
+    for (int k = 0; k < 3; k++)
+        shmemi_import_close(i[k]);
 }
 
 /* A member that does not hold the segment itself asks another. */
@@ -341,6 +381,29 @@ static void a_guest_serves(void **state)
     shmemi_import_close(i);
     assert_int_equal(try_import(SHMEMI_IMPORT_READ), -EKEYEXPIRED);
     child_close(&reader, false);
+}
+
+/* The segment was the exporter's alone: the members that live do not have it, but a guest does. */
+static void a_guest_serves_orphans(void **state)
+{
+    (void)state;
+    board->export.segment = 1;
+    struct child first = exporter(), guest = child_begin(&common, does);
+    board->mode = SHMEMI_IMPORT_WRITE;
+    assert_int_equal(child_do(&guest, 'i'), 0);
+    board->slot = 4;
+    struct child member = child_begin(&common, does);
+    assert_int_equal(child_do(&member, 'o'), 0);
+    child_close(&first, true);
+    shmemi_keys_sweep(common.keys, TABLE, 3, 0);
+    assert_int_equal(child_do(&member, 'i'), 0); /* it asks the guest; and so does who is no member */
+    assert_int_equal(child_do(&member, 'c'), 0);
+    ok(try_import(SHMEMI_IMPORT_WRITE));
+    assert_int_equal(child_do(&member, 'r'), 0); /* which is told */
+    assert_int_equal(try_import(SHMEMI_IMPORT_WRITE), -EKEYREVOKED);
+    assert_int_equal(child_do(&guest, 'c'), 0);
+    child_close(&member, false); /* it has the guest's pipe, too */
+    child_close(&guest, false);
 }
 
 /* --- rights ------------------------------------------------------------------------------------------------------- */
@@ -758,10 +821,15 @@ static void speed(void **state)
     board->slot = 6;
     does(&common, 'o');
     does(&common, 'x');
-    begin = shmemi_now();
-    for (int k = 0; k < ROUNDS; k++)
-        shmemi_import_close(import(SHMEMI_IMPORT_WRITE));
-    print_message("# of a share of its own: %.3f us\n", (double)(shmemi_now() - begin) / ROUNDS / 1e3);
+    for (int warm = 0; warm < 2; warm++) {
+        i = warm ? import(SHMEMI_IMPORT_WRITE) : NULL;
+        begin = shmemi_now();
+        for (int k = 0; k < ROUNDS; k++)
+            shmemi_import_close(import(SHMEMI_IMPORT_WRITE));
+        print_message("# of a share of its own, %s: %.3f us\n", warm ? "mapped already" : "cold",
+                      (double)(shmemi_now() - begin) / ROUNDS / 1e3);
+        shmemi_import_close(i);
+    }
     does(&common, 'q');
 }
 
@@ -1012,12 +1080,14 @@ int main(void)
         import_test(reads_and_writes),
         import_test(copies),
         import_test(by_member),
+        import_test(outlives_the_share),
         import_test(member_asks_member),
         import_test(revoked),
         import_test(unknown),
         import_test(pool_key),
         import_test(another_member_serves),
         import_test(a_guest_serves),
+        import_test(a_guest_serves_orphans),
         import_test(rights_of_the_same_user),
         import_test(frozen),
         import_test(tokens_and_pes),

@@ -3,8 +3,10 @@
 #include "shares.h"
 
 #include <pthread.h>
+#include <sys/prctl.h>
 
 #include "base/clock.h"
+#include "map/fork_order.h"
 #include "map/share.h"
 #include "map/wire.h"
 
@@ -222,12 +224,85 @@ static void sweeping(void **state)
         export_at(share, 0, 0, 1);
     atomic_store(&common.keys[2].state, 1u << 16 | 3u << 8 | SHMEMI_KEY_WRITING);
     atomic_store(&common.keys[4].state, 1u << 16 | 4u << 8 | SHMEMI_KEY_WRITING);
-    shmemi_keys_sweep(common.keys, TABLE, 3);
+    shmemi_keys_sweep(common.keys, TABLE, 3, 0);
     assert_int_equal(atomic_load(&common.keys[2].state) & 0xff, SHMEMI_KEY_FREE);
     assert_int_equal(atomic_load(&common.keys[4].state) & 0xff, SHMEMI_KEY_WRITING);
     assert_int_equal(export_at(share, 0, 0, 1).index, 2); /* used again before a fresh one is */
     assert_int_equal(export_at(share, 0, 0, 1).index, 5);
     shmemi_share_close(share);
+}
+
+/* Keys of segments that only a member had who is gone. */
+static void orphans(void **state)
+{
+    struct shmemi_share *share = open_share(0), *gone = open_share(1);
+    struct shmemi_key shared = export_at(gone, 0, 0, 1), others = export_at(share, 1, 0, 1),
+                      first = export_at(gone, 1, 0, 1), second = export_at(gone, 2, 0, 1);
+    struct shmemi_export what = {.segment = 1, .bytes = 1, .rights = 1};
+    struct shmemi_key_record r;
+    char text[SHMEMI_KEY_TEXT];
+    (void)state;
+    shmemi_share_close(gone);
+    for (int twice = 0; twice < 2; twice++) {
+        shmemi_keys_sweep(common.keys, TABLE, 1, 0);
+        ok(shmemi_share_look_up(share, &shared, &r));
+        assert_int_equal(atomic_load(&r.state) & 0xff, SHMEMI_KEY_LIVE);
+        ok(shmemi_share_look_up(share, &others, &r));
+        assert_int_equal(atomic_load(&r.state) & 0xff, SHMEMI_KEY_LIVE);
+        ok(shmemi_share_look_up(share, &first, &r));
+        assert_int_equal(atomic_load(&r.state) & 0xff, SHMEMI_KEY_ORPHANED);
+    }
+    ok(shmemi_share_revoke(share, &second)); /* whoever is a member can */
+    assert_int_equal(shmemi_share_look_up(share, &second, &r), -EKEYREVOKED);
+    for (int i = 4; i < TABLE; i++)
+        export_at(share, 0, 0, 1);
+    assert_int_equal(export_at(share, 0, 0, 1).index, second.index); /* a revoked one first */
+    assert_int_equal(export_at(share, 0, 0, 1).index, first.index);
+    refuses(ENOSPC, "all 2048 keys are in use", shmemi_share_export(share, &what, text));
+    assert_int_equal(shmemi_share_look_up(share, &first, &r), -ENOKEY);
+    shmemi_share_close(share);
+}
+
+/* Members that come, export and go, one after the other, do not fill the table. */
+static void generations(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3 * TABLE; i++) {
+        struct shmemi_share *share = open_share(i % 3);
+        export_at(share, 1 + i, 0, 1);
+        shmemi_share_close(share);
+        shmemi_keys_sweep(common.keys, TABLE, i % 3, 0);
+    }
+}
+
+/* A pool has one key, whoever asks for it, and however large the pool is by then. */
+static void keys_of_pools(void **state)
+{
+    struct shmemi_share *share = open_share(0), *other = open_share(1);
+    struct shmemi_export what = {.bytes = 1, .rights = SHMEMI_RIGHTS_ALL, .flags = SHMEMI_KEY_POOL};
+    char first[SHMEMI_KEY_TEXT], text[SHMEMI_KEY_TEXT];
+    struct shmemi_key key;
+    (void)state;
+    export_at(share, 0, 0, 1);
+    ok(shmemi_share_export(share, &what, first));
+    for (int i = 0; i < 3; i++) {
+        what.bytes++;
+        ok(shmemi_share_export(i % 2 ? share : other, &what, text));
+        assert_string_equal(first, text);
+    }
+    what.rights = SHMEMI_RIGHT_READ;
+    ok(shmemi_share_export(share, &what, text));
+    assert_string_not_equal(first, text);
+    what.rights = SHMEMI_RIGHTS_ALL;
+    shmemi_share_close(share);
+    shmemi_keys_sweep(common.keys, TABLE, 0, 0); /* it is not only its maker's */
+    ok(shmemi_share_export(other, &what, text));
+    assert_string_equal(first, text);
+    ok(shmemi_key_parse(first, &key));
+    ok(shmemi_share_revoke(other, &key));
+    ok(shmemi_share_export(other, &what, text));
+    assert_string_not_equal(first, text);
+    shmemi_share_close(other);
 }
 
 /* Several writers and a reader at once: nobody sees a record that is half of one key and half of another. */
@@ -351,6 +426,59 @@ static void another_user_joins(void **state)
     shmemi_share_close(share);
 }
 
+/* Another user has taken the name: said at once. */
+static void squatter(void **state)
+{
+    char name[64], byte;
+    int ready[2];
+    struct shmemi_share *share = NULL;
+    struct shmemi_share_config config = common_config(&common, 2);
+    (void)state;
+    if (geteuid() != 0)
+        skip_because("it takes root to become another user");
+    snprintf(name, sizeof name, "share %016llx", (unsigned long long)common.number);
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int listener = -1;
+        child_check(setresuid(65534, 65534, 65534) == 0);
+        child_check(shmemi_wire_listen_any(0, name, 2, &listener) == 0);
+        child_check(write(ready[1], "x", 1) == 1);
+        pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    int64_t begin = shmemi_now();
+    refuses(EADDRINUSE, "a process of user 65534 holds socket 2", shmemi_share_open(&config, &share));
+    print_message("# said after %.1f ms\n", (double)(shmemi_now() - begin) / 1e6);
+    config.slot = 3;
+    ok(shmemi_share_open(&config, &share)); /* another slot will do */
+    shmemi_share_close(share);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+/* One of this user who is dying is waited for. */
+static void dying_holder(void **state)
+{
+    struct shmemi_share *share = NULL;
+    struct shmemi_share_config config = common_config(&common, 5);
+    (void)state;
+    struct child child = child_begin(&common, member);
+    assert_int_equal(child_do(&child, 'o'), 0);
+    pid_t killer = fork();
+    if (killer == 0) {
+        usleep(50000);
+        kill(child.pid, SIGKILL);
+        _exit(0);
+    }
+    ok(shmemi_share_open(&config, &share));
+    child_succeeds(killer);
+    child_close(&child, true);
+    shmemi_share_close(share);
+}
+
 static void numbers(void **state)
 {
     (void)state;
@@ -397,6 +525,98 @@ static void forked(void **state)
     shmemi_share_close(share);
 }
 
+/* Shares and imports end while others fork, and a client's lock, which answers need, is taken by each fork. */
+static pthread_mutex_t client_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic unsigned seized;
+
+static void seize(void)
+{
+    pthread_mutex_lock(&client_lock);
+    atomic_fetch_add(&seized, 1);
+}
+
+static void give_back(void)
+{
+    pthread_mutex_unlock(&client_lock);
+}
+
+static int slow_segment(void *context, uint64_t number, struct shmemi_share_segment *out)
+{
+    pthread_mutex_lock(&client_lock);
+    int rc = common_segment(context, number, out);
+    pthread_mutex_unlock(&client_lock);
+    return rc;
+}
+
+/* Imports the key that is in the shared segment, again and again. */
+static pid_t begin_importer(const struct shmemi_key *key)
+{
+    char text[SHMEMI_KEY_TEXT];
+    shmemi_key_print(key, text);
+    pid_t pid = fork();
+    if (pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (pid == 0) {
+        struct shmemi_import *i = NULL;
+        if (shmemi_import_open(text, SHMEMI_IMPORT_SNAPSHOT, NULL, &i) == 0)
+            shmemi_import_close(i);
+    }
+    return pid;
+}
+
+static void *begins_and_ends(void *argument)
+{
+    struct shmemi_share_config config = *(const struct shmemi_share_config *)argument;
+    config.slot = 1;
+    while (!atomic_load(&stop)) {
+        struct shmemi_share *share = NULL;
+        int rc = shmemi_share_open(&config, &share);
+        if (rc == -EADDRINUSE) /* a child that was just forked has its parent's socket for a moment */
+            continue;
+        if (rc < 0)
+            return "a share could not be opened";
+        shmemi_share_close(share);
+    }
+    return NULL;
+}
+
+static void forks_while_others_end(void **state)
+{
+    static const struct shmemi_fork_client client = {seize, give_back, give_back};
+    enum { FORKS = 2000 };
+    struct shmemi_share_config config = common_config(&common, 0);
+    struct shmemi_share *share = NULL;
+    pid_t importers[2], pid;
+    pthread_t thread;
+    void *failed;
+    (void)state;
+    config.segment = slow_segment;
+    ok(shmemi_fork_watch(&client));
+    ok(shmemi_fork_watch(&client)); /* once is enough */
+    ok(shmemi_share_open(&config, &share));
+    struct shmemi_key key = export_at(share, 0, 0, 4096);
+    for (int i = 0; i < 2; i++)
+        importers[i] = begin_importer(&key);
+    atomic_store(&stop, false);
+    atomic_store(&seized, 0);
+    assert_int_equal(pthread_create(&thread, NULL, begins_and_ends, &config), 0);
+    for (int i = 0; i < FORKS; i++) {
+        pid = fork();
+        if (pid == 0)
+            _exit(pthread_mutex_trylock(&client_lock) != 0);
+        child_succeeds(pid);
+    }
+    atomic_store(&stop, true);
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    assert_int_equal(atomic_load(&seized), FORKS);
+    for (int i = 0; i < 2; i++) {
+        kill(importers[i], SIGKILL);
+        waitpid(importers[i], NULL, 0);
+    }
+    shmemi_share_close(share);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -408,11 +628,17 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_memory_for_a_record, make_common, drop_common),
         cmocka_unit_test_setup_teardown(damaged_records, make_common, drop_common),
         cmocka_unit_test_setup_teardown(sweeping, make_common, drop_common),
+        cmocka_unit_test_setup_teardown(orphans, make_common, drop_common),
+        cmocka_unit_test_setup_teardown(generations, make_common, drop_common),
+        cmocka_unit_test_setup_teardown(keys_of_pools, make_common, drop_common),
         cmocka_unit_test_setup_teardown(races, make_common, drop_common),
+        cmocka_unit_test_setup_teardown(squatter, make_common, drop_common),
+        cmocka_unit_test_setup_teardown(dying_holder, make_common, drop_common),
         cmocka_unit_test_setup_teardown(joining, make_common, drop_common),
         cmocka_unit_test_setup_teardown(another_user_joins, make_common, drop_common),
         clean_test(numbers),
         cmocka_unit_test_setup_teardown(forked, make_common, drop_common),
+        cmocka_unit_test_setup_teardown(forks_while_others_end, make_common, drop_common),
     };
     unsetenv("SHMEM_DIR");
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 // Sockets between members: names, users, descriptors, messages that are not what they should be, files of the dead.
 #include "unit.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -284,6 +286,64 @@ static void stale_file_is_swept(void **state)
     shmemi_wire_close_listener(listener);
 }
 
+/* A socket that is bound and does not listen yet is nobody's: not by its own name. One that was left long ago goes. */
+static void temporary_names(void **state)
+{
+    char young[100], old[100];
+    int listener = -1, fds[2];
+    (void)state;
+    snprintf(young, sizeof young, "%s/.abcdefshmem-%u-0-1", directory, (unsigned)geteuid());
+    snprintf(old, sizeof old, "%s/.012345shmem-%u-0-2", directory, (unsigned)geteuid());
+    const char *paths[2] = {young, old};
+    for (int i = 0; i < 2; i++) {
+        struct sockaddr_un at = {.sun_family = AF_UNIX};
+        memcpy(at.sun_path, paths[i], strlen(paths[i]) + 1);
+        fds[i] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        assert_int_equal(bind(fds[i], (struct sockaddr *)&at, sizeof at), 0);
+    }
+    const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    assert_int_equal(utimensat(AT_FDCWD, old, long_ago, 0), 0);
+    ok(shmemi_wire_listen(group(), 0, &listener)); /* sweeps */
+    assert_int_equal(access(old, F_OK), -1);
+    assert_int_equal(unlink(young), 0);
+    shmemi_wire_close_listener(listener);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void *sweeps(void *argument)
+{
+    const _Atomic bool *stop = argument;
+    while (!atomic_load(stop)) {
+        int listener = -1;
+        if (shmemi_wire_listen("sweeper", 0, &listener) < 0)
+            return "a sweeper could not listen";
+        shmemi_wire_close_listener(listener);
+    }
+    return NULL;
+}
+
+/* Sockets that come to be while others sweep. */
+static void comes_while_others_sweep(void **state)
+{
+    static _Atomic bool stop;
+    pthread_t thread;
+    void *failed;
+    (void)state;
+    atomic_store(&stop, false);
+    assert_int_equal(pthread_create(&thread, NULL, sweeps, &stop), 0);
+    for (int i = 1; i < 3000; i++) {
+        int listener = -1, near = -1;
+        ok(shmemi_wire_listen("comes", i, &listener));
+        ok(shmemi_wire_connect("comes", i, &near)); /* its file is there */
+        close(near);
+        shmemi_wire_close_listener(listener);
+    }
+    atomic_store(&stop, true);
+    pthread_join(thread, &failed);
+    assert_null(failed);
+}
+
 static void bad_directories(void **state)
 {
     int listener = -1;
@@ -311,6 +371,8 @@ int main(void)
         clean_test(another_user_sits_there),
         cmocka_unit_test_setup_teardown(files, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(stale_file_is_swept, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(temporary_names, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(comes_while_others_sweep, make_directory, remove_directory),
         clean_test(bad_directories),
     };
     unsetenv("SHMEM_DIR");
