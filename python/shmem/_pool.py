@@ -287,8 +287,8 @@ class Pool:
 
     def keep(self, buf: Any) -> None:
         """Keeps a buffer allocated until somebody frees it, also when its last array goes and when this process ends. buf:
-        an array on the pool's main segment, or a view of one. In a file, ``keep`` and names are what lets a buffer outlive
-        the process. Raises: InvalidArgument, Stale."""
+        an array on the pool's main segment, or a view of one. In a file, too, a buffer that is neither kept nor named goes
+        with its last array. Raises: InvalidArgument, Stale."""
         owner = _need_owner('Pool.keep', buf)
         if isinstance(owner, _ext.ImportHandle):
             raise make('Pool.keep', 'value', 'buf was imported: exported buffers stay until they are freed')

@@ -318,14 +318,16 @@ int shmemi_wire_connect_any(uint32_t uid, const char *name, int number, bool who
 
 int shmemi_wire_holder(uint32_t uid, const char *name, int number, uint32_t *holder)
 {
-    struct ucred server;
+    struct address address;
+    struct ucred server = {0};
     int fd = -1;
-    if (connect_to(uid, name, number, &fd) < 0)
+    if (make_address(uid, name, number, &address) < 0 || new_socket(&fd) < 0)
         return -ECONNREFUSED;
-    int rc = shmemi_wire_peer(fd, &server);
+    fcntl(fd, F_SETFL, O_NONBLOCK); /* its queue may be full */
+    bool known = connect(fd, (struct sockaddr *)&address.un, address.length) == 0 && shmemi_wire_peer(fd, &server) == 0;
     close(fd);
     *holder = server.uid;
-    return rc < 0 ? -ECONNREFUSED : 0;
+    return known ? 0 : -ECONNREFUSED;
 }
 
 int shmemi_wire_accept_any(int listener, int *out)

@@ -37,7 +37,7 @@ int shmemi_wire_accept(int listener, int *out);
    block in accept. */
 int shmemi_wire_listen_any(uint32_t uid, const char *name, int number, int *out);
 
-/* Who listens at that one: 0 and the user, or -ECONNREFUSED when it is not to be found out. */
+/* Who listens at that one: 0 and the user, or -ECONNREFUSED when it is not to be found out. Does not wait. */
 int shmemi_wire_holder(uint32_t uid, const char *name, int number, uint32_t *holder);
 
 /* Connects to that one. -ECONNREFUSED while nobody listens there (the error text is left alone then). Unless `whoever`
