@@ -282,6 +282,36 @@ static int check_answer(const struct import *i, const struct shmemi_share_answer
                : shmemi_fail(-ENODEV, "the key is of a kind of memory that is not to be had here");
 }
 
+/* Whether the descriptor is of the segment that this process knows by that number. The first one says which that is. */
+static bool is_of(struct shmemi_imported *segment, int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return true;
+    if (!segment->device && !segment->inode) {
+        segment->device = st.st_dev;
+        segment->inode = st.st_ino;
+    }
+    return segment->device == st.st_dev && segment->inode == st.st_ino;
+}
+
+/* The share was ended and another made under its name, while this process has imports of the first: a mapping of its
+   own, which is not served on. */
+static int map_apart(struct import *i, const struct shmemi_share_segment *s)
+{
+    enum shmemi_access access = i->visible.mode == SHMEMI_IMPORT_WRITE ? SHMEMI_READ_WRITE : SHMEMI_READ_ONLY;
+    if (i->visible.mode == SHMEMI_IMPORT_COW)
+        return map_copy(i, s);
+    void *at = NULL;
+    int rc = shmemi_hal(s->kind)->map(s->fd, s->window, s->window_bytes, access, NULL, &at);
+    if (rc < 0)
+        return rc;
+    i->own = at;
+    i->own_bytes = s->window_bytes;
+    settle_address(i, (char *)at + (i->visible.record.offset - s->window));
+    return 0;
+}
+
 /* Under the lock. *kept: the descriptor is the table's now. */
 static int install(struct import *i, const struct shmemi_share_answer *a, int fd, bool *kept)
 {
@@ -289,6 +319,11 @@ static int install(struct import *i, const struct shmemi_share_answer *a, int fd
     struct shmemi_share_segment info = {
         .fd = fd, .window = a->window, .window_bytes = a->window_bytes, .kind = a->kind, .own = a->own != 0};
     i->segment = shmemi_imported_get(key->share, key->uid, a->record.segment, 0);
+    if (i->segment && !is_of(i->segment, fd)) {
+        shmemi_imported_put(i->segment); /* not the last */
+        i->segment = NULL;
+        return map_apart(i, &info);
+    }
     i->known = i->segment ? shmemi_known_get(key, &i->claims) : NULL;
     if (!i->known)
         return shmemi_fail(-ENOMEM, "no memory for an import");
@@ -311,7 +346,7 @@ static int use_descriptor(struct import *i, const struct shmemi_share_answer *a,
     else {
         shmemi_imports_lock();
         rc = install(i, a, fd, &kept);
-        serve = rc == 0 && i->segment->info.fd >= 0 && !i->segment->guest;
+        serve = rc == 0 && i->segment && i->segment->info.fd >= 0 && !i->segment->guest;
         shmemi_imports_unlock();
     }
     if (!kept)

@@ -28,7 +28,8 @@ struct shmemi_imported {
     uint64_t share, segment;
     uint64_t serial; /* of the share, where this process is a member that holds the segment itself; else 0 */
     uint32_t uid;
-    uint64_t refs; /* imports */
+    uint64_t device, inode; /* of its descriptors, or 0: a share of the same name may be another one by now */
+    uint64_t refs;          /* imports */
     struct shmemi_view *views;
     struct shmemi_share_segment info; /* fd: kept for serving on, or -1 */
     bool read_only;                   /* the descriptor */

@@ -8,17 +8,14 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 
 enum {
     KEYS_STEP = 64 << 10,
-    ALIGN = 2 << 20,            /* of the payload: what blocks may ask for, and one huge page */
-    SOCKET_WITHIN = 1000000000, /* ns: for a dead process to be gone altogether */
+    ALIGN = 2 << 20, /* of the payload: what blocks may ask for, and one huge page */
 };
 
 void shmemi_pool_set_parts(struct shmemi_pool *pool)
@@ -246,12 +243,5 @@ int shmemi_pool_serve(struct shmemi_pool *pool)
                                          .join = let_join,
                                          .memory = tell_memory,
                                          .context = pool};
-    int64_t end = shmemi_now() + SOCKET_WITHIN;
-    int rc = shmemi_share_open(&config, &pool->share);
-    /* Whoever had our place before was marked as dead a little before the kernel closes its sockets. */
-    while (rc == -EADDRINUSE && shmemi_now() < end) {
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-        rc = shmemi_share_open(&config, &pool->share);
-    }
-    return rc;
+    return shmemi_share_open(&config, &pool->share);
 }

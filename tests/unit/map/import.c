@@ -261,6 +261,34 @@ static void outlives_the_share(void **state)
         shmemi_import_close(i[k]);
 }
 
+/* A share that ended, and another of the same name, while what was imported of the first is held. */
+static void a_name_used_again(void **state)
+{
+    struct common other;
+    (void)state;
+    common_make(&other);
+    other.number = common.number;
+    struct child next = child_begin(&other, does); /* before this process has threads */
+    struct child first = exporter();
+    struct shmemi_import *old = import(SHMEMI_IMPORT_WRITE);
+    *(char *)old->address = 11;
+    child_close(&first, true);
+    assert_int_equal(child_do(&next, 'o'), 0);
+    assert_int_equal(child_do(&next, 'x'), 0);
+    for (int mode = SHMEMI_IMPORT_READ; mode <= SHMEMI_IMPORT_SNAPSHOT; mode++) {
+        struct shmemi_import *fresh = import((enum shmemi_import_mode)mode);
+        assert_int_equal(*(char *)fresh->address, 0);
+        shmemi_import_close(fresh);
+    }
+    struct shmemi_import *fresh = import(SHMEMI_IMPORT_WRITE);
+    *(char *)fresh->address = 12;
+    assert_true(other.at[0][4096] == 12 && *(char *)old->address == 11);
+    shmemi_import_close(old);
+    shmemi_import_close(fresh);
+    child_close(&next, false);
+    common_end(&other);
+}
+
 /* A member that does not hold the segment itself asks another. */
 static void member_asks_member(void **state)
 {
@@ -1081,6 +1109,7 @@ int main(void)
         import_test(copies),
         import_test(by_member),
         import_test(outlives_the_share),
+        import_test(a_name_used_again),
         import_test(member_asks_member),
         import_test(revoked),
         import_test(unknown),
