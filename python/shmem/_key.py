@@ -211,7 +211,8 @@ def import_(key: str, mode: str = 'rw', snapshot: bool = False, token: str | Non
     """Maps what a key opens. Needs no pool and no job.
 
     mode: 'rw'; 'r': the array is read-only, and the pages are mapped so (a write by other means faults);
-       'cow': what is written stays private; 'atomic': maps nothing, and returns an AtomicBuffer, whose operations the owner's process does for this one.
+       'cow': what is written stays private; 'atomic': maps nothing, and returns an AtomicBuffer, whose operations the
+       owner's process does for this one.
     snapshot: a private copy of this moment instead. It is not atomic against those who write meanwhile.
     token: text of ``token()``, where the key's allow list asks for it.
 
