@@ -210,9 +210,9 @@ def revoke(key: str, move: bool = False) -> None:
 def import_(key: str, mode: str = 'rw', snapshot: bool = False, token: str | None = None) -> Any:
     """Maps what a key opens. Needs no pool and no job. Of the key of a Mutex, Queue or the like, returns that.
 
-    mode: 'rw'; 'r': the array is read-only, and the pages are mapped so (a write by other means faults, except in the
-       process that made the key); 'cow': what is written stays private; 'atomic': maps nothing, and returns an
-       AtomicBuffer, whose operations the owner's process does for this one.
+    mode: 'rw'; 'r': the array is read-only, and the pages are mapped so (a write by other means faults);
+       'cow': what is written stays private; 'atomic': maps nothing, and returns an AtomicBuffer, whose operations the
+       owner's process does for this one.
     snapshot: a private copy of this moment instead. It is not atomic against those who write meanwhile.
     token: text of ``token()``, where the key's allow list asks for it.
 

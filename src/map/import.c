@@ -148,8 +148,8 @@ static int check_grant(struct import *i)
     return shmemi_share_check_mode(i->visible.mode, i->visible.rights, (uint32_t)geteuid());
 }
 
-/* The window of the segment, mapped once more: what the program itself has mapped is for reading and writing, and goes
-   when its share is closed. Under the lock of imports. */
+/* The window of the segment, mapped once more: what the program itself has mapped is for writing too, and goes when its
+   share is closed. Under the lock of imports. */
 static int map_own(struct import *i, const struct shmemi_share_config *c, struct shmemi_imported *segment)
 {
     const struct shmemi_key_record *r = &i->visible.record;
@@ -164,6 +164,18 @@ static int map_own(struct import *i, const struct shmemi_share_config *c, struct
     return rc;
 }
 
+/* To read and write, a member has the memory where it has it anyway: its allocator knows that address. */
+static bool use_mapped(struct import *i, const struct shmemi_share_config *c)
+{
+    const struct shmemi_key_record *r = &i->visible.record;
+    void *at = NULL;
+    if (i->visible.mode != SHMEMI_IMPORT_WRITE || !c->memory ||
+        c->memory(c->context, r->segment, r->offset, r->bytes, &at) < 0)
+        return false;
+    settle_address(i, at);
+    return true;
+}
+
 /* A copy needs the descriptor only until it is mapped: whoever closes it waits for the lock (shmemi_service_settle()).
  */
 static int use_own(struct import *i, const struct shmemi_share *share)
@@ -173,6 +185,8 @@ static int use_own(struct import *i, const struct shmemi_share *share)
     bool copy = i->visible.mode == SHMEMI_IMPORT_COW || i->visible.mode == SHMEMI_IMPORT_SNAPSHOT;
     struct shmemi_share_segment s = {.fd = -1};
     int rc = NOT_HERE;
+    if (use_mapped(i, c))
+        return 0;
     shmemi_imports_lock();
     if (!copy) {
         i->segment =

@@ -477,7 +477,7 @@ int main(void)
 {
     static char text[4096];
     const char *seed = getenv("SHMEM_TEST_SEED"), *given = getenv("SHMEM_TEST_SECONDS");
-    double seconds = given ? atof(given) : 12;
+    double seconds = given ? atof(given) : 8;
     chance = seed ? strtoull(seed, NULL, 0) : (uint64_t)getpid() * 2654435761u + (uint64_t)(now() * 1e6);
     printf("# seed %llu\n", (unsigned long long)chance);
     chance |= 1;

@@ -386,7 +386,7 @@ int main(void)
     static char text[4096];
     const char *given = getenv("SHMEM_TEST_SEED"), *time_given = getenv("SHMEM_TEST_SECONDS");
     uint64_t chance = given ? strtoull(given, NULL, 0) : (uint64_t)getpid() * 2654435761u + (uint64_t)(now() * 1e6);
-    double seconds = time_given ? atof(time_given) : 8;
+    double seconds = time_given ? atof(time_given) : 5;
     printf("# seed %llu\n", (unsigned long long)chance);
     fflush(stdout);
     chance |= 1;

@@ -1153,7 +1153,7 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     const char *full = getenv("SHMEM_TEST_FULL"), *seed = getenv("SHMEM_TEST_SEED"),
                *time = getenv("SHMEM_TEST_SECONDS");
-    double seconds = time ? atof(time) : 22.0;
+    double seconds = time ? atof(time) : 10.0;
     chance = seed ? strtoull(seed, NULL, 0) : (uint64_t)getpid() * 2654435761u + (uint64_t)(now() * 1e6);
     printf("# seed %llu\n", (unsigned long long)chance);
     chance |= 1;
