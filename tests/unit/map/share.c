@@ -583,7 +583,7 @@ static void *begins_and_ends(void *argument)
 static void forks_while_others_end(void **state)
 {
     static const struct shmemi_fork_client client = {seize, give_back, give_back};
-    enum { FORKS = 2000 };
+    enum { FORKS = LEAKS_SANITIZED ? 100 : 2000 }; /* which are slow under sanitizers */
     struct shmemi_share_config config = common_config(&common, 0);
     struct shmemi_share *share = NULL;
     pid_t importers[2], pid;
