@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "comm/export.h"
 #include "map/import.h"
+#include "named.h"
 #include "pool/pool.h"
 
 _Static_assert(SHMEMX_KEY_TEXT == (int)SHMEMI_KEY_TEXT && SHMEMX_NOTE_MOST == (int)SHMEMI_KEY_NOTE,
@@ -31,13 +32,6 @@ static shmemx_pool_t outer(struct shmemi_pool *pool)
 {
     return (shmemx_pool_t)(void *)pool;
 }
-
-/* Puts the function's name before the text of a failure. */
-static int named(const char *fn, int rc)
-{
-    return rc < 0 ? shmemi_fail_in(rc, "%s", fn) : rc;
-}
-#define NAMED(rc) named(__func__, rc)
 
 static int null(const char *what)
 {
