@@ -16,6 +16,7 @@
 #include "comm/wait.h"
 #include "job/blocks.h"
 #include "job/lifecycle.h"
+#include "named.h"
 
 _Static_assert(SHMEMX_INT8 == (int)SHMEMI_TYPE_INT8 && SHMEMX_DOUBLE == (int)SHMEMI_TYPE_DOUBLE &&
                    SHMEMX_COMPLEXD == (int)SHMEMI_TYPE_COMPLEXD && SHMEMX_BFLOAT16 == (int)SHMEMI_TYPE_BFLOAT16 &&
@@ -29,13 +30,6 @@ static int need_job(void)
 {
     return shmemi_current->n ? 0 : shmemi_fail(-EPERM, "called %s", shmemi_no_job());
 }
-
-/* Puts the function's name before the text of a failure. */
-static int named(const char *fn, int rc)
-{
-    return rc < 0 ? shmemi_fail_in(rc, "%s", fn) : rc;
-}
-#define NAMED(rc) named(__func__, rc)
 
 const char *shmemx_last_error(void)
 {

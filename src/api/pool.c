@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "comm/export.h"
 #include "map/import.h"
+#include "named.h"
 #include "pool/object.h"
 #include "pool/pool.h"
 
@@ -32,13 +33,6 @@ static shmemx_pool_t outer(struct shmemi_pool *pool)
 {
     return (shmemx_pool_t)(void *)pool;
 }
-
-/* Puts the function's name before the text of a failure. */
-static int named(const char *fn, int rc)
-{
-    return rc < 0 ? shmemi_fail_in(rc, "%s", fn) : rc;
-}
-#define NAMED(rc) named(__func__, rc)
 
 static int null(const char *what)
 {

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/error.h"
+#include "named.h"
 #include "pool/object.h"
 #include "sync/barrier.h"
 #include "sync/condition.h"
@@ -20,13 +21,6 @@
 #include "sync/word.h"
 
 enum { SEATS = 32, SEATS_MOST = 1024, WAITERS = 128 };
-
-/* Puts the function's name before the text of a failure. */
-static int named(const char *fn, int rc)
-{
-    return rc < 0 ? shmemi_fail_in(rc, "%s", fn) : rc;
-}
-#define NAMED(rc) named(__func__, rc)
 
 static int null(const char *what)
 {
@@ -202,7 +196,7 @@ static SHMEMI_COLD int lock_slowly(struct shmemi_object *object, double timeout)
     int rc = enter(object, SHMEMI_OBJECT_MUTEX, timeout);
     if (rc == 0)
         rc = shmemi_mutex_lock(&object->site, object->shared, shmemi_deadline(timeout));
-    return named("shmemx_mutex_lock", rc);
+    return shmemi_named("shmemx_mutex_lock", rc);
 }
 
 int shmemx_mutex_lock(shmemx_mutex_t mutex, double timeout)
@@ -227,7 +221,7 @@ int shmemx_mutex_trylock(shmemx_mutex_t mutex)
 static SHMEMI_COLD int unlock_slowly(struct shmemi_object *object)
 {
     int rc = shmemi_object_enter(object, SHMEMI_OBJECT_MUTEX);
-    return named("shmemx_mutex_unlock", rc < 0 ? rc : shmemi_mutex_unlock(&object->site, object->shared));
+    return shmemi_named("shmemx_mutex_unlock", rc < 0 ? rc : shmemi_mutex_unlock(&object->site, object->shared));
 }
 
 int shmemx_mutex_unlock(shmemx_mutex_t mutex)
@@ -318,9 +312,9 @@ static SHMEMI_COLD int read_slowly(struct shmemi_object *object, double timeout)
 {
     int rc = enter(object, SHMEMI_OBJECT_RWLOCK, timeout);
     if (rc < 0)
-        return named("shmemx_rwlock_rdlock", rc);
+        return shmemi_named("shmemx_rwlock_rdlock", rc);
     struct shmemi_rw rw = rw_of(object);
-    return named("shmemx_rwlock_rdlock", shmemi_rwlock_read(&rw, shmemi_deadline(timeout)));
+    return shmemi_named("shmemx_rwlock_rdlock", shmemi_rwlock_read(&rw, shmemi_deadline(timeout)));
 }
 
 int shmemx_rwlock_rdlock(shmemx_rwlock_t rwlock, double timeout)
@@ -366,9 +360,9 @@ static SHMEMI_COLD int rwunlock_slowly(struct shmemi_object *object)
 {
     int rc = shmemi_object_enter(object, SHMEMI_OBJECT_RWLOCK);
     if (rc < 0)
-        return named("shmemx_rwlock_unlock", rc);
+        return shmemi_named("shmemx_rwlock_unlock", rc);
     struct shmemi_rw rw = rw_of(object);
-    return named("shmemx_rwlock_unlock", shmemi_rwlock_unlock(&rw));
+    return shmemi_named("shmemx_rwlock_unlock", shmemi_rwlock_unlock(&rw));
 }
 
 int shmemx_rwlock_unlock(shmemx_rwlock_t rwlock)

@@ -22,7 +22,7 @@ struct device {
     const char *type, *maker;
     const char *driver[NAMES_MOST];    /* files, any one of which shows that the driver is loaded */
     const char *device;                /* the name in /dev, before the number */
-    const char *library[NAMES_MOST];   /* any one of them */
+    const char *sonames[NAMES_MOST];   /* any one of them */
     const char *folders[FOLDERS_MOST]; /* where libraries are looked for beside the usual places; $NAME/... too */
 };
 
@@ -31,14 +31,14 @@ static const struct device devices[] = {
      .maker = "Ascend",
      .driver = {"/dev/davinci_manager"},
      .device = "davinci",
-     .library = {"libacl_rt.so", "libascendcl.so"},
+     .sonames = {"libacl_rt.so", "libascendcl.so"},
      .folders = {"$ASCEND_HOME_PATH/lib64", "$ASCEND_TOOLKIT_HOME/lib64", "/usr/local/Ascend/cann/lib64",
                  "/usr/local/Ascend/ascend-toolkit/latest/lib64"}},
     {.type = "cuda",
      .maker = "CUDA",
      .driver = {"/proc/driver/nvidia/version", "/dev/nvidiactl"},
      .device = "nvidia",
-     .library = {"libcuda.so.1"}},
+     .sonames = {"libcuda.so.1"}},
 };
 enum { DEVICES = sizeof devices / sizeof *devices };
 
@@ -96,12 +96,12 @@ static bool loads_from(const char *folder, const char *name)
 
 static const char *find_library(const struct device *d)
 {
-    for (int i = 0; i < NAMES_MOST && d->library[i]; i++) {
-        if (loads(d->library[i]))
-            return d->library[i];
+    for (int i = 0; i < NAMES_MOST && d->sonames[i]; i++) {
+        if (loads(d->sonames[i]))
+            return d->sonames[i];
         for (int f = 0; f < FOLDERS_MOST && d->folders[f]; f++)
-            if (loads_from(d->folders[f], d->library[i]))
-                return d->library[i];
+            if (loads_from(d->folders[f], d->sonames[i]))
+                return d->sonames[i];
     }
     return NULL;
 }
@@ -129,7 +129,7 @@ static bool survey(const struct device *d, char text[TEXT_MOST])
     bool device = has_device(d->device);
     snprintf(text, TEXT_MOST, "driver: %s %s; device: /dev/%s0 or another number %s; library: %s %s%s",
              driver ? driver : either(d->driver, drivers), driver ? "found" : "missing", d->device,
-             device ? "found" : "missing", library ? library : either(d->library, libraries),
+             device ? "found" : "missing", library ? library : either(d->sonames, libraries),
              library ? "found" : "missing", loader() ? "" : " (a statically linked program can load none)");
     return driver && device && library;
 }

@@ -105,6 +105,10 @@ struct shmemi_host_room {
 };
 void shmemi_host_room(struct shmemi_host_room *out);
 
+/* -EFBIG, with the text, when a file or memfd of so many bytes would break the limit of file sizes, to which the
+   kernel's answer is a signal. */
+int shmemi_host_check_file_limit(const char *label, size_t bytes);
+
 /* 0 when `bytes` may be taken now and a reserve stays; else -ENOMEM with what limits it. left (may be NULL): what may
    be taken at all. */
 int shmemi_host_may_take(size_t bytes, size_t *left);

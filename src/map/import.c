@@ -485,7 +485,7 @@ static int ask_atomic(const struct import *i, enum shmemi_atomic op, unsigned wi
     while (nfds)
         close(fds[--nfds]);
     if (rc == 0)
-        *before = a.values[0];
+        *before = a.before;
     return rc;
 }
 

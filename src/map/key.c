@@ -11,6 +11,7 @@
 #include <sys/random.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 enum {
     PREFIX = 5,
@@ -40,13 +41,11 @@ static uint64_t take(const unsigned char *at, int bytes)
     return value;
 }
 
-/* FNV-1a, folded: any single wrong character changes the sum before it is folded. It guards against mistakes; what
+/* Folded: any single wrong character changes the sum before it is folded. It guards against mistakes; what
    guards against guessing is the token. */
 static uint32_t check_sum(const unsigned char packed[CHECKED])
 {
-    uint64_t h = 14695981039346656037u;
-    for (int i = 0; i < CHECKED; i++)
-        h = (h ^ packed[i]) * 1099511628211u;
+    uint64_t h = shmemi_hash(SHMEMI_HASH_BEGIN, packed, CHECKED);
     return (uint32_t)(h ^ h >> 32);
 }
 

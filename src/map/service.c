@@ -139,9 +139,9 @@ static bool carry_out(struct hub *hub)
     uint64_t rings;
     ssize_t ignored = read(hub->bell, &rings, sizeof rings);
     (void)ignored;
-    add_coming(hub);
     /* [command] acquire pairs with the release in command(). */
     struct command *c = atomic_exchange_explicit(&hub->command, NULL, memory_order_acquire);
+    add_coming(hub); /* afterwards: what the command is about was added before it was given */
     if (!c)
         return true;
     bool go_on = c->what != QUIT;

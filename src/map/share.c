@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/futex.h"
+#include "base/hash.h"
 #include "fork_order.h"
 #include "import.h"
 #include "service.h"
@@ -128,10 +129,10 @@ static int memory(void *context, uint64_t number, uint64_t offset, uint64_t byte
     return share->config.memory ? share->config.memory(share->config.context, number, offset, bytes, out) : -ENOENT;
 }
 
-static int join(void *context, int fds[2], uint64_t values[4])
+static int join(void *context, int fds[2])
 {
     const struct shmemi_share *share = context;
-    return share->config.join ? share->config.join(share->config.context, fds, values) : -ENOENT;
+    return share->config.join ? share->config.join(share->config.context, fds) : -ENOENT;
 }
 
 static struct shmemi_share *new_share(const struct shmemi_share_config *config)
@@ -272,16 +273,6 @@ void shmemi_share_forget(struct shmemi_share *s)
     free_share(s);
 }
 
-struct shmemi_share *shmemi_share_find(uint64_t number)
-{
-    pthread_mutex_lock(&shares.lock);
-    struct shmemi_share *s = *bucket_of(number);
-    while (s && s->config.number != number)
-        s = s->next;
-    pthread_mutex_unlock(&shares.lock);
-    return s;
-}
-
 struct shmemi_share *shmemi_share_hold(uint64_t number, uint32_t uid)
 {
     pthread_mutex_lock(&shares.lock);
@@ -382,14 +373,8 @@ unsigned shmemi_share_revoke_range(struct shmemi_share *s, uint64_t number, uint
     }
 }
 
-/* FNV-1a with a salt of its own, so that no other kind of name comes out the same. The user is in the sockets' names.
- */
+/* Salted, so that no other kind of name comes out the same. The user is in the sockets' names. */
 uint64_t shmemi_share_number(const char *name)
 {
-    uint64_t h = 14695981039346656037u;
-    for (const char *salt = "share:"; *salt; salt++)
-        h = (h ^ (unsigned char)*salt) * 1099511628211u;
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * 1099511628211u;
-    return h;
+    return shmemi_hash_text(shmemi_hash_text(SHMEMI_HASH_BEGIN, "share:"), name);
 }

@@ -45,7 +45,7 @@ struct shmemi_share_config {
     int (*segment)(void *context, uint64_t segment, struct shmemi_share_segment *out);
     /* For keys with SHMEMI_KEY_POOL, and for requests by name of processes of the same user: the one or two descriptors
        that a new member needs (the share's own; fds are -1 before). NULL: there is nothing to join. */
-    int (*join)(void *context, int fds[2], uint64_t values[4]);
+    int (*join)(void *context, int fds[2]);
     /* The memory itself, as this process has it mapped for reading and writing: for atomics of those without a mapping.
      */
     int (*memory)(void *context, uint64_t segment, uint64_t offset, uint64_t bytes, void **out);
@@ -97,13 +97,9 @@ int shmemi_share_look_up(struct shmemi_share *share, const struct shmemi_key *ke
    `common`, which all members hold, become ORPHANED. Call while no other member can take the slot. */
 void shmemi_keys_sweep(struct shmemi_key_record *keys, uint32_t count, unsigned slot, uint64_t common);
 
-/* The share of that number that this process serves as a member, or NULL. The caller sees to it that it is not closed
-   meanwhile. */
-struct shmemi_share *shmemi_share_find(uint64_t number);
-
 /* Asks the living members of the share `number` (any slot) for what a new member needs: fds[0..*nfds) are the caller's
    to close. key NULL: asks by name, which works for processes of the same user only. -ENOENT: nobody serves it. */
-int shmemi_share_join(uint64_t number, const struct shmemi_key *key, int fds[2], unsigned *nfds, uint64_t values[4]);
+int shmemi_share_join(uint64_t number, const struct shmemi_key *key, int fds[2], unsigned *nfds);
 
 /* The number of the share that a name stands for, for this user. */
 uint64_t shmemi_share_number(const char *name);

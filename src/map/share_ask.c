@@ -168,7 +168,7 @@ void shmemi_share_tell(struct shmemi_tell *tell, const struct shmemi_key *key)
     }
 }
 
-static int check_join(int rc, unsigned nfds, const struct shmemi_share_answer *a, uint64_t values[4])
+static int check_join(int rc, unsigned nfds)
 {
     if (rc == -EKEYEXPIRED)
         return shmemi_fail(-ENOENT, "no living process has it open");
@@ -176,11 +176,10 @@ static int check_join(int rc, unsigned nfds, const struct shmemi_share_answer *a
         return rc;
     if (!nfds)
         return shmemi_fail(-EPROTO, "a member sent none of what it takes to attach");
-    memcpy(values, a->values, sizeof a->values);
     return 0;
 }
 
-int shmemi_share_join(uint64_t number, const struct shmemi_key *key, int fds[2], unsigned *nfds, uint64_t values[4])
+int shmemi_share_join(uint64_t number, const struct shmemi_key *key, int fds[2], unsigned *nfds)
 {
     struct shmemi_key by_name = {.share = number, .uid = geteuid()};
     struct shmemi_share_request r = shmemi_share_request(SHMEMI_SHARE_JOIN, key ? key : &by_name, NULL);
@@ -188,5 +187,5 @@ int shmemi_share_join(uint64_t number, const struct shmemi_key *key, int fds[2],
     r.named = !key;
     *nfds = 0;
     int rc = shmemi_share_ask(&r, false, NULL, &a, fds, nfds);
-    return check_join(rc, *nfds, &a, values);
+    return check_join(rc, *nfds);
 }

@@ -40,12 +40,12 @@ struct shmemi_share_answer {
     uint32_t rights;
     uint32_t own; /* the segment holds the one buffer only, so processes of other users may have it */
     uint64_t window, window_bytes;
-    uint64_t values[4]; /* JOIN; ATOMIC: the value that was there */
+    uint64_t before; /* ATOMIC: the value that was there */
     char text[256];
     struct shmemi_key_record record; /* without the tokens of others */
 };
 
 _Static_assert(sizeof(struct shmemi_share_request) == 112, "the layout is fixed");
-_Static_assert(sizeof(struct shmemi_share_answer) == 328 + sizeof(struct shmemi_key_record), "the layout is fixed");
+_Static_assert(sizeof(struct shmemi_share_answer) == 304 + sizeof(struct shmemi_key_record), "the layout is fixed");
 
 #endif

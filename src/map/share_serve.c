@@ -328,7 +328,7 @@ static int answer_atomic(struct question *q)
         return rc;
     if (s->memory(s->context, r->segment, r->offset + ask->offset, ask->width, &at) < 0 || (uintptr_t)at % ask->width)
         return -ENOENT;
-    q->answer.values[0] = shmemi_share_do_atomic(at, ask->op, ask->width, ask->operand, ask->compare);
+    q->answer.before = shmemi_share_do_atomic(at, ask->op, ask->width, ask->operand, ask->compare);
     return 0;
 }
 
@@ -349,7 +349,7 @@ static int answer_join(struct question *q)
     if (!s->join)
         return -ENOENT;
     q->fds[0] = q->fds[1] = -1;
-    int rc = s->join(s->context, q->fds, q->answer.values);
+    int rc = s->join(s->context, q->fds);
     while (rc >= 0 && q->nfds < 2 && q->fds[q->nfds] >= 0)
         q->nfds++;
     return rc < 0 ? rc : 0;

@@ -26,7 +26,7 @@ struct shmemi_server {
     int (*look_up)(void *context, const struct shmemi_key *key, struct shmemi_key_record *out);
     void (*taken)(void *context, uint32_t index); /* or NULL: the key is being handed out */
     int (*segment)(void *context, uint64_t segment, struct shmemi_share_segment *out);
-    int (*join)(void *context, int fds[2], uint64_t values[4]);                                  /* or NULL */
+    int (*join)(void *context, int fds[2]);                                                      /* or NULL */
     int (*memory)(void *context, uint64_t segment, uint64_t offset, uint64_t bytes, void **out); /* or NULL */
     int (*revoked)(void *context, const struct shmemi_key *key);                                 /* or NULL */
     void *context;

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/interrupt.h"
 #include "base/settings.h"
 #include "key.h"
@@ -30,20 +31,12 @@ struct address {
     socklen_t length;
 };
 
-/* FNV-1a: spreads names; nothing secret hangs on it. */
-static uint64_t hash(const char *text, uint64_t seed)
-{
-    uint64_t h = 14695981039346656037u ^ seed;
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 1099511628211u;
-    return h;
-}
-
 static int make_address(uint32_t uid, const char *name, int number, struct address *out)
 {
     char text[64];
-    snprintf(text, sizeof text, "shmem-%u-%016llx%016llx-%d", (unsigned)uid, (unsigned long long)hash(name, 0),
-             (unsigned long long)hash(name, 0x9e3779b97f4a7c15u), number);
+    snprintf(text, sizeof text, "shmem-%u-%016llx%016llx-%d", (unsigned)uid,
+             (unsigned long long)shmemi_hash_text(SHMEMI_HASH_BEGIN, name),
+             (unsigned long long)shmemi_hash_text(SHMEMI_HASH_BEGIN ^ 0x9e3779b97f4a7c15u, name), number);
     *out = (struct address){.un.sun_family = AF_UNIX};
     const char *directory = shmemi_setting("SHMEM_DIR");
     int length = directory ? snprintf(out->un.sun_path, sizeof out->un.sun_path, "%s/%s", directory, text)

@@ -189,7 +189,8 @@ static int take_hard(struct shmemi_pool *pool, size_t size, size_t align, enum s
     int rc = make_room(pool);
     if (rc == 0)
         rc = take_once(pool, size, align, as, offset);
-    shmemi_fail(0, "%s", ""); /* whatever was said so far is not why the pool cannot grow */
+    if (rc == -ENOMEM)
+        shmemi_fail(0, "%s", ""); /* whatever was said so far is not why the pool cannot grow */
     while (rc == -ENOMEM && grow_for(pool, size, align) == 0) /* another may be faster */
         rc = take_once(pool, size, align, as, offset);
     if (rc != -ENOMEM)
@@ -218,7 +219,7 @@ int shmemi_pool_take(struct shmemi_pool *pool, size_t size, size_t align, enum s
     return rc;
 }
 
-static int check_request(const struct shmemi_pool *pool, size_t size, size_t align)
+int shmemi_pool_check_request(const struct shmemi_pool *pool, size_t size, size_t align)
 {
     if (align & (align - 1) || align > ALIGN_MOST)
         return shmemi_fail(-EINVAL, "align is %zu: a power of two up to %d is needed", align, ALIGN_MOST);
@@ -238,7 +239,7 @@ int shmemi_pool_alloc(struct shmemi_pool *pool, size_t size, size_t align, unsig
     if ((rc = shmemi_pool_need_writable(pool)) < 0)
         return rc;
     if (shmemi_unlikely(align & (align - 1) || align > SHMEMI_GRAIN || size > SHMEMI_CLASS_MOST) &&
-        (rc = check_request(pool, size, align)) < 0) {
+        (rc = shmemi_pool_check_request(pool, size, align)) < 0) {
         note_failure(pool);
         return rc;
     }

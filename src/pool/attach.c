@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -18,7 +18,7 @@ enum {
     ALIGN = 2 << 20, /* of the payload: what blocks may ask for, and one huge page */
 };
 
-void shmemi_pool_set_parts(struct shmemi_pool *pool)
+static void set_parts(struct shmemi_pool *pool)
 {
     char *c = pool->control;
     const struct shmemi_pool_layout *at = &pool->at;
@@ -58,7 +58,7 @@ int shmemi_pool_map(struct shmemi_pool *pool, enum shmemi_access access)
     if (rc < 0)
         return rc;
     pool->control = mapped;
-    shmemi_pool_set_parts(pool);
+    set_parts(pool);
     rc = reserve_range(pool, bytes, &at);
     if (rc == 0)
         rc = pool->hal->map(pool->payload_fd, pool->payload_at, bytes, access, at, &mapped);
@@ -76,19 +76,24 @@ void shmemi_pool_unmap(struct shmemi_pool *pool)
     pool->payload = pool->control = pool->reserved = NULL;
 }
 
-/* Beyond the limit of file sizes the kernel's answer is a signal. */
-static int check_file_limit(const struct shmemi_pool *pool, uint64_t end)
+/* What is obviously too much is not tried: a file system may take all that is left before it finds that there is no
+   more, and whoever writes meanwhile has a full disk. Behind the end of the file nothing is reserved yet. */
+static int check_disk(const struct shmemi_pool *pool, uint64_t offset, uint64_t bytes)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= end)
+    struct stat st;
+    struct statfs fs;
+    if (fstat(pool->control_fd, &st) < 0 || fstatfs(pool->control_fd, &fs) < 0)
+        return shmemi_fail_errno("examining '%s'", pool->path);
+    uint64_t block = (uint64_t)fs.f_bsize, free = geteuid() == 0 ? fs.f_bfree : fs.f_bavail;
+    if (offset < (uint64_t)st.st_size || fs.f_blocks == 0 || bytes / block <= free) /* 0: it does not say */
         return 0;
-    return shmemi_fail(-EFBIG, "the file '%s' would have %llu bytes, and the limit of file sizes is %llu (ulimit -f)",
-                       pool->path, (unsigned long long)end, (unsigned long long)limit.rlim_cur);
+    return shmemi_fail(-ENOSPC, "'%s' needs %llu bytes more, and its file system has %llu free", pool->path,
+                       (unsigned long long)bytes, (unsigned long long)(free * block));
 }
 
 static int reserve_on_disk(const struct shmemi_pool *pool, uint64_t offset, uint64_t bytes)
 {
-    int rc = check_file_limit(pool, offset + bytes);
+    int rc = shmemi_host_check_file_limit(pool->path, offset + bytes);
     if (rc == 0 && pool->in_memory) /* tmpfs: what a full disk is elsewhere is a cgroup's limit here, and a kill */
         rc = shmemi_host_may_take(bytes, NULL);
     if (rc < 0)
@@ -146,7 +151,9 @@ int shmemi_pool_reserve(struct shmemi_pool *pool, uint64_t old, uint64_t new)
 {
     const struct shmemi_pool_layout *at = &pool->at;
     uint64_t more = new - old;
-    int rc = shmemi_pool_reserve_control(pool, at->units + old * sizeof(uint64_t), more * sizeof(uint64_t));
+    int rc = *pool->path ? check_disk(pool, pool->payload_at + old * SHMEMI_UNIT, more * SHMEMI_UNIT) : 0;
+    if (rc == 0)
+        rc = shmemi_pool_reserve_control(pool, at->units + old * sizeof(uint64_t), more * sizeof(uint64_t));
     if (rc == 0)
         rc = shmemi_pool_reserve_control(pool, at->returned + old * sizeof(uint32_t), more * sizeof(uint32_t));
     if (rc == 0)
@@ -220,15 +227,13 @@ static int tell_memory(void *context, uint64_t segment, uint64_t offset, uint64_
     return found ? 0 : -ENOENT;
 }
 
-static int let_join(void *context, int fds[2], uint64_t values[4])
+static int let_join(void *context, int fds[2])
 {
     const struct shmemi_pool *pool = context;
     if (*pool->path)
         return -ENOENT; /* who may open the file, opens it */
     fds[0] = pool->control_fd;
     fds[1] = pool->payload_fd;
-    values[0] = pool->at.max_units;
-    values[1] = pool->wish.page;
     return 0;
 }
 

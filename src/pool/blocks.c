@@ -36,7 +36,7 @@ _Atomic uint8_t *shmemi_blocks_at(const struct shmemi_pool *pool, uint64_t head,
     return &pool->blocks[head * SHMEMI_UNIT_BLOCKS + number];
 }
 
-unsigned shmemi_blocks_lane(void)
+static unsigned own_lane(void)
 {
     static _Atomic unsigned threads; /* of this process; only spreads them */
     static _Thread_local unsigned lane __attribute__((tls_model("initial-exec")));
@@ -232,7 +232,7 @@ static struct shmemi_magazine *make_magazine(struct shmemi_lane *lane, unsigned 
 
 int shmemi_blocks_alloc(struct shmemi_pool *pool, unsigned class, enum shmemi_block as, uint64_t *offset)
 {
-    unsigned number = shmemi_blocks_lane();
+    unsigned number = own_lane();
     struct shmemi_lane *lane = &pool->lanes[number];
     pthread_mutex_lock(&lane->lock);
     struct shmemi_magazine *magazine = lane->magazines[class];
@@ -337,7 +337,7 @@ static void overflow(struct shmemi_pool *pool, unsigned class, struct shmemi_mag
 
 static void keep_cached(struct shmemi_pool *pool, unsigned class, struct shmemi_cached block)
 {
-    struct shmemi_lane *lane = &pool->lanes[shmemi_blocks_lane()];
+    struct shmemi_lane *lane = &pool->lanes[own_lane()];
     bool slow = false;
     pthread_mutex_lock(&lane->lock);
     struct shmemi_magazine *magazine = lane->magazines[class];

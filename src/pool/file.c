@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 
 enum { SLOT = 4096, LOCK_OPENING = 0, LOCK_ATTACHED = 1, LOCK_FLUSHING = 2 };
@@ -30,9 +31,11 @@ enum { SLOT = 4096, LOCK_OPENING = 0, LOCK_ATTACHED = 1, LOCK_FLUSHING = 2 };
 static int lock_byte(int fd, int command, int type, int byte)
 {
     struct flock lock = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
-    while (fcntl(fd, command, &lock) < 0)
-        if (errno != EINTR)
-            return -errno;
+    while (fcntl(fd, command, &lock) < 0) { /* whoever has it may be stopped for long */
+        int rc = errno == EINTR ? shmemi_interrupted() : -errno;
+        if (rc < 0)
+            return rc;
+    }
     return 0;
 }
 
@@ -255,11 +258,6 @@ static int claim_and_join(struct shmemi_pool *pool)
     rc = claim(pool);
     if (rc == 0)
         rc = shmemi_members_join(pool);
-    if (rc == 0) {
-        shmemi_central_take(pool);
-        rc = shmemi_members_sweep(pool);
-        shmemi_central_give(pool);
-    }
     wait_lock(pool, F_UNLCK, LOCK_OPENING);
     return rc;
 }
@@ -444,20 +442,6 @@ int shmemi_file_create(const char *path, const struct shmemi_pool_config *config
 
 /* ---- opening one ---- */
 
-static int check_size(const struct shmemi_pool *pool, const struct shmemi_pool_slot *slot)
-{
-    struct stat st;
-    if (fstat(pool->control_fd, &st) < 0)
-        return shmemi_fail_errno("examining '%s'", pool->path);
-    uint64_t due = pool->at.control_bytes + slot->units * SHMEMI_UNIT;
-    if (!S_ISREG(st.st_mode))
-        return shmemi_fail(-EINVAL, "'%s' is not a regular file", pool->path);
-    if (st.st_size < 0 || (uint64_t)st.st_size < due)
-        return shmemi_fail(-EILSEQ, "'%s' was truncated: it has %lld bytes, and its header says %llu", pool->path,
-                           (long long)st.st_size, (unsigned long long)due);
-    return 0;
-}
-
 static int read_header(struct shmemi_pool *pool, struct shmemi_pool_slot *slot)
 {
     struct stat st;
@@ -476,16 +460,18 @@ static int read_header(struct shmemi_pool *pool, struct shmemi_pool_slot *slot)
     pool->name[sizeof pool->name - 1] = '\0';
     pool->grows = slot->flags & SHMEMI_POOL_GROWS;
     number_it(pool, &st, slot->number);
-    return check_size(pool, slot);
+    uint64_t due = pool->at.control_bytes + slot->units * SHMEMI_UNIT;
+    return st.st_size >= 0 && (uint64_t)st.st_size >= due
+               ? 0
+               : shmemi_fail(-EILSEQ, "'%s' was truncated: it has %lld bytes, and its header says %llu", pool->path,
+                             (long long)st.st_size, (unsigned long long)due);
 }
 
 /* A view that nobody else sees is one of its only member, which needs no place and no lock of others. */
 static void be_alone(struct shmemi_pool *pool)
 {
     pool->me = SHMEMI_POOL_MEMBERS - 1;
-    pool->holders = (struct shmemi_lock_holders){.first = (const char *)&pool->members[0].base.alive,
-                                                 .stride = sizeof pool->members[0],
-                                                 .count = SHMEMI_POOL_MEMBERS};
+    shmemi_members_set_holders(pool);
     atomic_store_explicit(&pool->state->lock.word, 0, memory_order_relaxed); /* private memory */
 }
 

@@ -93,6 +93,8 @@ int shmemi_pool_check_slot(const struct shmemi_pool_slot *slot)
     struct shmemi_pool_layout l;
     if (slot->max_units == 0 || slot->max_units > UINT64_C(1) << 36 || slot->units > slot->max_units)
         return shmemi_fail(-EILSEQ, "its header speaks of an impossible size");
+    if (slot->page & (slot->page - 1) || slot->page > SHMEMI_POOL_PAGE_MOST)
+        return shmemi_fail(-EILSEQ, "its header speaks of pages of %llu bytes", (unsigned long long)slot->page);
     shmemi_pool_lay_out(slot->max_units, slot->flags & SHMEMI_POOL_PERSISTENT, &l);
     if (slot->control_bytes != l.control_bytes || slot->checkpoint_bytes > l.checkpoint_most ||
         slot->checkpoint_area > 1)

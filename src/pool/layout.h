@@ -28,6 +28,9 @@ enum {
     SHMEMI_POOL_NAME = 96,
 };
 
+/* No machine that we know has larger pages; addresses are rounded by them. */
+#define SHMEMI_POOL_PAGE_MOST (UINT64_C(16) << 30)
+
 #define SHMEMI_POOL_MAGIC "SHMEMPL"
 
 enum { SHMEMI_POOL_PERSISTENT = 1u << 0, SHMEMI_POOL_GROWS = 1u << 1, SHMEMI_POOL_LOCKED = 1u << 2 };

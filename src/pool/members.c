@@ -258,6 +258,13 @@ static int sweep_if_any(struct shmemi_pool *pool)
     return rc;
 }
 
+void shmemi_members_set_holders(struct shmemi_pool *pool)
+{
+    pool->holders = (struct shmemi_lock_holders){.first = (const char *)&pool->members[0].base.alive,
+                                                 .stride = sizeof pool->members[0],
+                                                 .count = SHMEMI_POOL_MEMBERS};
+}
+
 int shmemi_members_join(struct shmemi_pool *pool)
 {
     unsigned slot;
@@ -273,9 +280,7 @@ int shmemi_members_join(struct shmemi_pool *pool)
     if (rc < 0)
         return rc;
     pool->me = slot;
-    pool->holders = (struct shmemi_lock_holders){.first = (const char *)&pool->members[0].base.alive,
-                                                 .stride = sizeof pool->members[0],
-                                                 .count = SHMEMI_POOL_MEMBERS};
+    shmemi_members_set_holders(pool);
     const struct shmemi_member *self = &pool->members[slot].base;
     pool->domain = (struct shmemi_domain){.alive = pool->holders.first,
                                           .stride = pool->holders.stride,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 bool shmemi_names_used(const struct shmemi_pool *pool, uint64_t index)
 {
@@ -41,12 +42,9 @@ static void set_state(struct shmemi_pool *pool, uint64_t index, enum shmemi_name
     atomic_store_explicit(&pool->names[index].state, state, memory_order_release);
 }
 
-/* FNV-1a. */
 static uint64_t hash(const char *name)
 {
-    uint64_t h = 14695981039346656037u;
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * 1099511628211u;
+    uint64_t h = shmemi_hash_text(SHMEMI_HASH_BEGIN, name);
     return h ^ h >> 32;
 }
 
@@ -190,11 +188,9 @@ static int begin_locked(struct shmemi_pool *pool, const struct shmemi_naming *na
 static int make_block(struct shmemi_pool *pool, const struct shmemi_naming *naming, uint64_t index, uint64_t *offset)
 {
     size_t size = naming->size ? naming->size : 1, align = naming->align ? naming->align : SHMEMI_GRAIN;
-    if (align & (align - 1) || align > (2u << 20))
-        return shmemi_fail(-EINVAL, "align is %zu: a power of two up to 2 MiB is needed", align);
-    if (size > pool->at.max_units * SHMEMI_UNIT)
-        return shmemi_fail(-ENOMEM, "%zu bytes are more than the pool can ever have", size);
-    int rc = shmemi_pool_take(pool, size, align, SHMEMI_BLOCK_MAKING, offset);
+    int rc = shmemi_pool_check_request(pool, size, align);
+    if (rc == 0)
+        rc = shmemi_pool_take(pool, size, align, SHMEMI_BLOCK_MAKING, offset);
     if (rc < 0)
         return rc;
     pool->names[index].offset = *offset;

@@ -26,11 +26,6 @@ static unsigned most_owns(void)
     return (unsigned)(limit.rlim_cur / 4);
 }
 
-static size_t page_of(const struct shmemi_pool *pool)
-{
-    return pool->wish.page > SHMEMI_PAGES_TRANSPARENT ? pool->wish.page : (size_t)sysconf(_SC_PAGESIZE);
-}
-
 /* An address range at a multiple of `align`, to be mapped over; NULL where any will do or there is none. */
 static void *find_place(size_t mapped, size_t align)
 {
@@ -131,7 +126,7 @@ static int make_aligned(struct shmemi_pool *pool, struct shmemi_own *own, size_t
 
 int shmemi_own_alloc(struct shmemi_pool *pool, size_t bytes, size_t align, void **out)
 {
-    size_t mapped = shmemi_round_up(bytes, page_of(pool));
+    size_t mapped = shmemi_round_up(bytes, shmemi_pool_page(pool));
     struct shmemi_own *own = calloc(1, sizeof *own);
     if (!own)
         return shmemi_fail(-ENOMEM, "no private memory for a buffer");

@@ -276,7 +276,7 @@ int shmemi_pool_enter(struct shmemi_pool *pool)
 
 /* ---- making one ---- */
 
-static int check_config(const struct shmemi_pool_config *config, const struct shmemi_hal *hal, struct shmemi_wish *wish)
+static int check_config(const struct shmemi_pool_config *config, struct shmemi_wish *wish)
 {
     if (config->size == 0 || config->size > (size_t)1 << 47)
         return shmemi_fail(-EINVAL, "size is %zu bytes: it must be more than 0 (and at most 2^47)", config->size);
@@ -294,15 +294,14 @@ static int check_config(const struct shmemi_pool_config *config, const struct sh
     if (cache == 4)
         return shmemi_fail(-EINVAL, "cache is '%s': \"write-back\", \"write-combining\" or \"uncached\" is needed",
                            config->cache);
-    (void)hal;
     *wish = (struct shmemi_wish){
         .page = config->page_size, .node = config->numa_node, .lock = config->lock, .cache = (enum shmemi_cache)cache};
     return 0;
 }
 
-static size_t page_of(const struct shmemi_wish *wish)
+size_t shmemi_pool_page(const struct shmemi_pool *pool)
 {
-    return wish->page > SHMEMI_PAGES_TRANSPARENT ? wish->page : (size_t)sysconf(_SC_PAGESIZE);
+    return pool->wish.page > SHMEMI_PAGES_TRANSPARENT ? pool->wish.page : (size_t)sysconf(_SC_PAGESIZE);
 }
 
 /* What a pool may grow to where nobody says. */
@@ -354,7 +353,7 @@ static int make_memory(struct shmemi_pool *pool, size_t size, size_t most)
 /* The limit of file sizes may allow the size that is needed, and not what it could grow to. */
 static int make_memory_within_limits(struct shmemi_pool *pool, const struct shmemi_pool_config *config)
 {
-    size_t page = page_of(&pool->wish), size = shmemi_round_up(config->size, page);
+    size_t page = shmemi_pool_page(pool), size = shmemi_round_up(config->size, page);
     size_t most = shmemi_round_up(config->max_size ? config->max_size : usual_most(config->size), page);
     int rc = make_memory(pool, size, most);
     if ((rc != -EFBIG && rc != -ENOMEM) || config->max_size || most == size)
@@ -375,8 +374,7 @@ static int name_is_free(const char *name)
 {
     int fds[2];
     unsigned count = 0;
-    uint64_t values[4];
-    int rc = shmemi_share_join(shmemi_share_number(name), NULL, fds, &count, values);
+    int rc = shmemi_share_join(shmemi_share_number(name), NULL, fds, &count);
     for (unsigned i = 0; i < count; i++)
         close(fds[i]);
     if (rc == 0)
@@ -387,7 +385,7 @@ static int name_is_free(const char *name)
 static int make(struct shmemi_pool *pool, const struct shmemi_pool_config *config)
 {
     int rc = shmemi_hal_find(config->type ? config->type : "host", &pool->hal);
-    if (rc < 0 || (rc = check_config(config, pool->hal, &pool->wish)) < 0 ||
+    if (rc < 0 || (rc = check_config(config, &pool->wish)) < 0 ||
         (config->name && (rc = name_is_free(config->name)) < 0))
         return rc;
     if (config->type && strcmp(config->type, "host") != 0 && strcmp(config->type, "auto") != 0)
@@ -432,11 +430,10 @@ static int ask_members(struct shmemi_pool *pool, const char *text)
     bool by_key = strncmp(text, "shm1-", 5) == 0;
     int fds[2] = {-1, -1}, rc = by_key ? shmemi_key_parse(text, &key) : 0;
     unsigned count = 0;
-    uint64_t values[4] = {0};
     if (rc < 0)
         return rc;
     pool->number = by_key ? key.share : shmemi_share_number(text);
-    rc = shmemi_share_join(pool->number, by_key ? &key : NULL, fds, &count, values);
+    rc = shmemi_share_join(pool->number, by_key ? &key : NULL, fds, &count);
     pool->control_fd = count > 0 ? fds[0] : -1;
     pool->payload_fd = count > 1 ? fds[1] : -1;
     if (rc == -ENOENT)
@@ -444,7 +441,6 @@ static int ask_members(struct shmemi_pool *pool, const char *text)
                            text);
     if (rc == 0 && count != 2)
         return shmemi_fail(-EPROTO, "the pool was answered for with %u descriptors instead of 2", count);
-    pool->wish.page = values[1];
     return rc;
 }
 
@@ -468,7 +464,6 @@ static int join_and_serve(struct shmemi_pool *pool)
 static void follow_wishes(struct shmemi_pool *pool, const struct shmemi_pool_slot *slot)
 {
     pool->grows = slot->flags & SHMEMI_POOL_GROWS;
-    pool->wish.page = slot->page;
     pool->wish.node = (int)slot->node;
     pool->wish.lock = slot->flags & SHMEMI_POOL_LOCKED;
     if (pool->wish.lock && pool->hal->lock(pool->payload, shmemi_units_count(pool) * SHMEMI_UNIT) < 0) {
@@ -491,6 +486,7 @@ static int attach(struct shmemi_pool *pool)
     if (slot.flags & SHMEMI_POOL_PERSISTENT)
         return shmemi_fail(-EPROTO, "it is a file");
     shmemi_pool_lay_out(slot.max_units, false, &pool->at);
+    pool->wish.page = slot.page;
     memcpy(pool->name, slot.name, sizeof pool->name);
     pool->name[sizeof pool->name - 1] = '\0';
     if ((rc = shmemi_hal_host.check(pool->control_fd, pool->at.control_bytes)) < 0 ||
@@ -573,7 +569,7 @@ int shmemi_pool_grow(struct shmemi_pool *pool, size_t size)
         return shmemi_fail(-EFBIG, "%zu bytes are more than the pool's max_size, %zu, which is fixed when it is made",
                            size, most);
     shmemi_central_take(pool);
-    rc = grow_locked(pool, shmemi_round_up(size, page_of(&pool->wish)) / SHMEMI_UNIT);
+    rc = grow_locked(pool, shmemi_round_up(size, shmemi_pool_page(pool)) / SHMEMI_UNIT);
     shmemi_central_give(pool);
     return rc < 0 ? shmemi_fail_in(rc, "cannot make the pool larger, to %zu bytes", size) : 0;
 }

@@ -97,7 +97,6 @@ struct shmemi_pool {
     pthread_mutex_t owns_lock;
     struct shmemi_own *owns;
     unsigned own_count;
-    uint64_t own_made;
 
     /* What it is made of. */
     const struct shmemi_hal *hal;
@@ -169,19 +168,21 @@ void shmemi_blocks_trim(struct shmemi_pool *pool);
 /* Does so if somebody found no room since it was last done. No lock is held. */
 void shmemi_blocks_follow_pressure(struct shmemi_pool *pool);
 void shmemi_blocks_reset(struct shmemi_pool *pool); /* forgets everything, touching nothing shared */
-unsigned shmemi_blocks_lane(void);
 
 /* ---- alloc.c ---- */
 struct shmemi_pool_block {
     uint64_t offset, bytes, head, entry;
     enum shmemi_block state;
 };
+/* Whether a buffer of that kind is to be had at all. */
+int shmemi_pool_check_request(const struct shmemi_pool *pool, size_t size, size_t align);
 /* As shmemi_pool_alloc, of the main segment: the block's state when it is handed out, and its offset. */
 int shmemi_pool_take(struct shmemi_pool *pool, size_t size, size_t align, enum shmemi_block as, uint64_t *offset);
 /* Moves a block up to at least this state (KEPT, EXPORTED, NAMED). -EINVAL: no block is allocated at this offset. */
 int shmemi_pool_raise(struct shmemi_pool *pool, uint64_t offset, enum shmemi_block to);
-/* The allocated block that holds the offset: where it begins, its size and state. -EINVAL: none. */
+/* The same with the lock held. */
 int shmemi_pool_raise_locked(struct shmemi_pool *pool, const struct shmemi_pool_block *block, enum shmemi_block to);
+/* The allocated block that holds the offset: where it begins, its size and state. -EINVAL: none. */
 int shmemi_pool_look(const struct shmemi_pool *pool, uint64_t offset, struct shmemi_pool_block *out);
 /* Ends what a member began that died while it freed a block with keys or names. With the lock held. */
 void shmemi_pool_finish_free(struct shmemi_pool *pool, unsigned slot);
@@ -202,7 +203,13 @@ int shmemi_pool_need_writable(const struct shmemi_pool *pool);
 void shmemi_pool_fill_slot(struct shmemi_pool *pool, struct shmemi_pool_slot *slot);
 int shmemi_pool_reserve_fixed(struct shmemi_pool *pool);
 
+/* Bytes of a page of the pool's memory. */
+size_t shmemi_pool_page(const struct shmemi_pool *pool);
+
 /* ---- members.c ---- */
+/* The places are known to the lock from here on. */
+void shmemi_members_set_holders(struct shmemi_pool *pool);
+/* Takes a place, and takes back what dead members had. */
 int shmemi_members_join(struct shmemi_pool *pool);
 /* What the member in that slot had goes back: it is dead, or we are it and leave. What several of them were at together
    is settled before: shmemi_members_settle() of all. With the lock held. */
@@ -227,7 +234,6 @@ void shmemi_own_close_all(struct shmemi_pool *pool);
 int shmemi_pool_map(struct shmemi_pool *pool, enum shmemi_access access);
 void shmemi_pool_unmap(struct shmemi_pool *pool);
 int shmemi_pool_serve(struct shmemi_pool *pool);
-void shmemi_pool_set_parts(struct shmemi_pool *pool);
 /* Takes pages for units [old, new), and what goes with them in the control part. */
 int shmemi_pool_reserve(struct shmemi_pool *pool, uint64_t old, uint64_t new);
 int shmemi_pool_reserve_control(struct shmemi_pool *pool, uint64_t offset, uint64_t bytes);
@@ -236,7 +242,6 @@ int shmemi_pool_reserve_control(struct shmemi_pool *pool, uint64_t offset, uint6
 /* The name that a member was making when it died or left. With the lock held, and before its blocks go. */
 void shmemi_names_sweep(struct shmemi_pool *pool, unsigned slot);
 void shmemi_names_drop(struct shmemi_pool *pool, uint64_t offset); /* the buffer at this offset is being freed */
-void shmemi_names_count(const struct shmemi_pool *pool, uint64_t *live);
 /* Into an empty table, or one that has others only: a name that was in another one. Nobody else is attached. */
 int shmemi_names_restore(struct shmemi_pool *pool, const struct shmemi_pool_name *name);
 /* Calls the function, with the lock held, with the buffer of that name, if there is one of at least that size and with

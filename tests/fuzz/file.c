@@ -25,7 +25,7 @@ static void make_image(void)
     struct shmemi_pool *pool;
     struct stat st;
     void *p;
-    snprintf(path, sizeof path, "/dev/shm/shmem-fuzz-%d", (int)getpid());
+    snprintf(path, sizeof path, "%s/shmem-fuzz-%d", access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp", (int)getpid());
     atexit(remove_it);
     if (shmemi_file_create(path, &config, &pool) < 0 || shmemi_pool_alloc(pool, 100, 0, 0, &p) < 0 ||
         shmemi_pool_alloc(pool, 50000, 0, 0, &p) < 0 || shmemi_pool_alloc_named(pool, &naming, &p) < 0)

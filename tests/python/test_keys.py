@@ -21,17 +21,19 @@ except ImportError:
 
 NOBODY = 65534
 HEAD = 'import sys, os, ctypes, pickle, numpy as np, shmem\nkey = sys.argv[1]\n'
+# When all is imported, for another user need not be able to read it. The last call gives back what the kernel takes
+# from whoever changes users: to look into /proc/self.
+BECOME = '''os.setgroups([])
+os.setresgid({user}, {user}, {user})
+os.setresuid({user}, {user}, {user})
+ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE
+'''
 
 
 def there(text, *args, env=None, user=None):
     """Runs the text as an unrelated process, perhaps of another user."""
-    command = [PYTHON, '-c', HEAD + text, *map(str, args)]
-
-    def become():
-        os.setgroups([])
-        os.setresgid(user, user, user)
-        os.setresuid(user, user, user)
-    return start(command, env=env or environment(), preexec_fn=become if user is not None else None)
+    become = '' if user is None else BECOME.format(user=user)
+    return start([PYTHON, '-c', HEAD + become + text, *map(str, args)], env=env or environment())
 
 
 def ran(text, *args, **options):

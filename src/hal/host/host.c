@@ -17,15 +17,15 @@
 enum { STEP_MOST = 16 << 20, STEP_LEAST = 256 << 10, KEPT_MOST = 64 << 20, KEPT_LEAST = 2 << 20 };
 
 /* The limit of file sizes holds for memfds too, and the kernel's answer to breaking it is a signal. */
-static int check_file_limit(const char *label, size_t bytes)
+int shmemi_host_check_file_limit(const char *label, size_t bytes)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes)
         return 0;
-    return shmemi_fail(
-        -EFBIG,
-        "'%s' needs %zu bytes, but the limit of file sizes is %zu (ulimit -f; it holds for shared memory): raise it",
-        label, bytes, (size_t)limit.rlim_cur);
+    return shmemi_fail(-EFBIG,
+                       "'%s' needs %zu bytes, but the limit of file sizes is %zu (ulimit -f; it holds for shared "
+                       "memory, too): raise it",
+                       label, bytes, (size_t)limit.rlim_cur);
 }
 
 /* Whether what is wished for can be had here. *huge: the size of hugetlb pages, or 0. */
@@ -70,7 +70,7 @@ static int host_create(const char *label, size_t bytes, const struct shmemi_wish
 {
     struct shmemi_wish none = SHMEMI_NO_WISH;
     size_t huge;
-    int fd = -1, rc = check_file_limit(label, bytes);
+    int fd = -1, rc = shmemi_host_check_file_limit(label, bytes);
     wish = wish ? wish : &none;
     if (rc < 0 || (rc = check_wish(label, bytes, wish, &huge)) < 0)
         return rc;

@@ -111,9 +111,41 @@ static void newcomers_take_back(void **state)
     check_inside();
 }
 
+/* The header lies in memory that every member can write to, and whoever attaches computes with it. */
+static void a_header_is_checked(void **state)
+{
+    (void)state;
+    struct shmemi_pool_slot good, bad;
+    memcpy(&good, pool->control, sizeof good);
+    assert_int_equal(shmemi_pool_check_slot(&good), 0);
+    const struct {
+        size_t at;
+        uint64_t value;
+    } wrong[] = {{offsetof(struct shmemi_pool_slot, page), 12345},
+                 {offsetof(struct shmemi_pool_slot, page), UINT64_C(1) << 40},
+                 {offsetof(struct shmemi_pool_slot, max_units), 0},
+                 {offsetof(struct shmemi_pool_slot, max_units), UINT64_MAX},
+                 {offsetof(struct shmemi_pool_slot, units), UINT64_MAX},
+                 {offsetof(struct shmemi_pool_slot, control_bytes), 1},
+                 {offsetof(struct shmemi_pool_slot, checkpoint_bytes), UINT64_MAX}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        bad = good;
+        memcpy((char *)&bad + wrong[i].at, &wrong[i].value, sizeof wrong[i].value);
+        shmemi_pool_seal_slot(&bad); /* its check sum is right */
+        assert_int_equal(shmemi_pool_check_slot(&bad), -EILSEQ);
+    }
+    for (uint64_t page = 1; page <= UINT64_C(1) << 30; page *= 1 << 15) {
+        bad = good;
+        bad.page = page == 1 ? SHMEMI_PAGES_TRANSPARENT : page;
+        shmemi_pool_seal_slot(&bad);
+        assert_int_equal(shmemi_pool_check_slot(&bad), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        pool_test(a_header_is_checked),
         pool_test(as_many_as_there_are_places),
         pool_test(newcomers_take_back),
     };
