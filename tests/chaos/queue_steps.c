@@ -328,15 +328,15 @@ static void hangs(int signal)
 
 #define ITEMS(of_capacity, of_batch)                                                                                   \
     {                                                                                                                  \
-        8, of_capacity, of_batch, 0, SHMEMX_QUEUE_MANY, 0, 8                                                           \
+        8, of_capacity, of_batch, 0, SHMEMX_QUEUE_MANY, 0, 8, NULL, 0                                                  \
     }
 #define FOR_ONE(of_capacity, of_batch)                                                                                 \
     {                                                                                                                  \
-        8, of_capacity, of_batch, 0, SHMEMX_QUEUE_ONE, 0, 8                                                            \
+        8, of_capacity, of_batch, 0, SHMEMX_QUEUE_ONE, 0, 8, NULL, 0                                                   \
     }
 #define MESSAGES                                                                                                       \
     {                                                                                                                  \
-        0, 4096, 1, 0, SHMEMX_QUEUE_MANY, 1000, 8                                                                      \
+        0, 4096, 1, 0, SHMEMX_QUEUE_MANY, 1000, 8, NULL, 0                                                             \
     }
 
 static const struct operation operations[] = {
