@@ -61,12 +61,12 @@ static void run(struct queue_work *work)
 /* A producer takes a position with one compare-and-swap of the tail and its slot with another. state: position when it
    is free, position + 1 when it is full. */
 static struct {
-    _Atomic uint64_t tail;
+    uint64_t tail;
     char pad0[120];
-    _Atomic uint64_t head;
+    uint64_t head;
     char pad1[120];
     struct {
-        _Atomic uint64_t state;
+        uint64_t state;
         uint64_t item;
     } slots[QUEUE_CAPACITY];
 } * plain;
