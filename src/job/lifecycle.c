@@ -283,13 +283,15 @@ static int join(struct shmemi_job *job, const struct shmemi_job_request *request
     struct shmemi_job_parts *parts = job->parts;
     struct shmemi_wireup wired;
     int heap = -1, rc = shmemi_log_configure();
-    if (rc < 0 || (rc = read_settings(job)) < 0 || (rc = shmemi_identity_find(request, &parts->identity)) < 0 ||
+    if (rc < 0 || (rc = read_settings(job)) < 0)
+        return rc;
+    int64_t deadline = shmemi_deadline(parts->timeout);
+    if ((rc = shmemi_identity_find(request, deadline, &parts->identity)) < 0 ||
         (rc = choose_heap_size(request, &parts->identity, &job->heap_size)) < 0)
         return rc;
     job->n = parts->identity.n;
     job->me = parts->identity.me;
     job->stride = stride_of(job->heap_size);
-    int64_t deadline = shmemi_deadline(parts->timeout);
     if ((rc = reserve_window(job)) < 0 || (rc = shmemi_hal_host.create("shmem-heap", job->heap_size, NULL, &heap)) < 0)
         return rc;
     rc = shmemi_wireup(&parts->identity, heap, job->heap_size, job->stride, deadline, &wired);
