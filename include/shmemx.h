@@ -36,7 +36,7 @@ SHMEMX_API const char *shmemx_last_error(void);
 typedef struct {
     int rank;         /* this PE, from 0; -1: see the environment */
     int n_pes;        /* PEs in the job; -1 likewise */
-    const char *uid;  /* text that all PEs of the job have in common and no others, such as shmemx_get_unique_id()'s */
+    const char *uid;  /* text that all PEs of the job have in common and no others, such as shmemx_get_unique_id()'s text */
     size_t heap_size; /* most bytes of the symmetric heap; 0: SHMEM_SYMMETRIC_SIZE, or this PE's share of the memory */
 } shmemx_init_attr_t;
 #define SHMEMX_INIT_ATTR                                                                                               \
@@ -56,8 +56,20 @@ SHMEMX_API int shmemx_finalize(void);
  */
 SHMEMX_API int shmemx_leave(void);
 
-/* 128 random bits as 32 hexadecimal digits and a zero byte. Needs no job. */
-SHMEMX_API int shmemx_get_unique_id(char out[33]);
+/* Names one job: 128 random bits as 32 hexadecimal digits and a zero byte in `text`. May be sent as bytes. */
+typedef struct {
+    char text[40];
+} shmemx_unique_id_t;
+
+/* Makes an id that nobody else has. Needs no job. One process calls it and gives the id to the others of the job, by any
+   means: a file, a socket, MPI. Processes of other users cannot join even if they know it. */
+SHMEMX_API int shmemx_get_unique_id(shmemx_unique_id_t *out);
+
+/* Joins the job of this id as PE `rank` of n_pes, whoever started the processes; else as shmemx_init. requested: the
+   thread level that is needed; *provided (unless provided is NULL): the level there is, SHMEM_THREAD_MULTIPLE. -EEXIST:
+   another process has this rank. -EINVAL: an argument, an id that shmemx_get_unique_id() did not make, or processes that were
+   told different sizes. -ETIMEDOUT: names the ranks that did not come. -EALREADY: this process is in another job. */
+SHMEMX_API int shmemx_init_attr(int requested, int *provided, int rank, int n_pes, const shmemx_unique_id_t *id);
 
 /* 1 in a job, else 0. */
 SHMEMX_API int shmemx_initialized(void);

@@ -350,14 +350,26 @@ static void forget_in_child(void)
     shmemi_job_end(true);
 }
 
+/* A further init joins nothing, so it must not ask for another place. */
+static int check_nested(const struct shmemi_job_request *request, const struct shmemi_job *job)
+{
+    if (!request || !request->given || (request->rank == job->me && request->size == job->n))
+        return 0;
+    return shmemi_fail(
+        -EALREADY,
+        "rank %d of %d is asked for, but this process is in a job already, as PE %d of %d: finalize it first",
+        request->rank, request->size, job->me, job->n);
+}
+
 int shmemi_init(const struct shmemi_job_request *request)
 {
     static bool fork_handled;
     pthread_mutex_lock(&lifecycle);
     if (shmemi_current->n) {
-        shmemi_current->parts->inits++;
+        int nested = check_nested(request, shmemi_current);
+        shmemi_current->parts->inits += nested == 0;
         pthread_mutex_unlock(&lifecycle);
-        return 0;
+        return nested;
     }
     if (!fork_handled)
         fork_handled = pthread_atfork(NULL, NULL, forget_in_child) == 0;
