@@ -87,6 +87,40 @@ SHMEMX_API int shmemx_fence(void);
    Collectives do not work any more after one was interrupted. NULL: no check. For the whole process; needs no job. */
 SHMEMX_API int shmemx_set_interrupt(int (*check)(void));
 
+/* --- what this library is, and what it finds here ---------------------------------------------------------------
+   None of these needs a job. */
+
+/* "shmem 0.1.0, OpenSHMEM 1.6", and how it was built: compiler, architecture, kind of build. */
+SHMEMX_API const char *shmemx_version(void);
+SHMEMX_API const char *shmemx_build(void);
+
+/* A variable of the environment that this library reads. value: what it holds now, by either name; NULL: unset. */
+typedef struct {
+    const char *name, *old_name, *form, *meaning, *normal, *value;
+} shmemx_setting_t;
+/* The index-th of them; -ENOENT past the last. */
+SHMEMX_API int shmemx_setting(int index, shmemx_setting_t *out);
+
+/* A kind of memory that a pool can be made of. usable: whether it can here; text: if not, what is missing. */
+typedef struct {
+    const char *type;
+    int usable;
+    char text[512];
+} shmemx_backend_t;
+/* The index-th of them; -ENOENT past the last. */
+SHMEMX_API int shmemx_backend(int index, shmemx_backend_t *out);
+
+/* Bytes. */
+typedef struct {
+    size_t memory;         /* that the machine, or the memory cgroup of this process, has */
+    size_t memory_left;    /* that may be taken now */
+    char memory_limit[256]; /* what limits it: the machine, or which cgroup */
+    size_t heap;           /* ceiling of each symmetric heap of a job of n PEs, where nothing sets it */
+    int pes_most;          /* in one job */
+} shmemx_limits_t;
+/* -EINVAL: n_pes is below 1 or above pes_most. */
+SHMEMX_API int shmemx_limits(int n_pes, shmemx_limits_t *out);
+
 /* --- the symmetric heap ----------------------------------------------------------------------------------------- */
 
 /* Collective. `size` bytes at the same offset of every PE's heap, not cleared. align: a power of two to 2 MiB, or 0

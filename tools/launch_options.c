@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <sched.h>
-#include <shmem.h>
+#include <shmemx.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,7 +304,7 @@ static void take(int option, const char *word, char **argv, struct program *prog
         help();
         exit(0);
     case VERSION:
-        puts("shmemrun (" SHMEM_VENDOR_STRING "), OpenSHMEM 1.6");
+        printf("shmemrun of %s\n", shmemx_version());
         exit(0);
     default:
         launch_usage_error("the command line is not understood");
