@@ -25,7 +25,7 @@ int shmemi_log_configure(void)
     const char *setting = shmemi_setting("SHMEM_LOG");
     if (!setting) {
         wanted_areas[0] = 0;
-        bool debug = shmemi_setting_of("SHMEM_DEBUG", NULL) != NULL;
+        bool debug = shmemi_setting_is_set("SHMEM_DEBUG");
         atomic_store_explicit(&wanted_level, debug ? SHMEMI_LOG_DEBUG : SHMEMI_LOG_WARN, memory_order_relaxed);
         return 0;
     }

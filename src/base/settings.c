@@ -28,9 +28,9 @@ static const struct shmemi_setting_entry entries[] = {
     {"SHMEM_TIMEOUT", NULL, "seconds", "how long init waits for the other PEs", "60"},
     {"SHMEM_LOG", NULL, "error, warn, info, debug or trace, and perhaps areas: debug:map,job",
      "how much is said on the standard error", "warn"},
-    {"SHMEM_DEBUG", "SMA_DEBUG", "anything", "as SHMEM_LOG=debug", "unset"},
-    {"SHMEM_VERSION", "SMA_VERSION", "anything", "PE 0 prints the version at start", "unset"},
-    {"SHMEM_INFO", "SMA_INFO", "anything", "PE 0 prints this list at start", "unset"},
+    {"SHMEM_DEBUG", "SMA_DEBUG", "anything, even nothing", "as SHMEM_LOG=debug", "unset"},
+    {"SHMEM_VERSION", "SMA_VERSION", "anything, even nothing", "PE 0 prints the version at start", "unset"},
+    {"SHMEM_INFO", "SMA_INFO", "anything, even nothing", "PE 0 prints this list at start", "unset"},
     {"SHMEM_DIR", NULL, "folder",
      "where the sockets lie by which processes find each other, for processes that do not share a network namespace "
      "(containers)",
@@ -54,12 +54,24 @@ const struct shmemi_setting_entry *shmemi_setting_entry(size_t index)
     return index < sizeof entries / sizeof *entries ? &entries[index] : NULL;
 }
 
-const char *shmemi_setting_of(const char *entry_name, const char **name)
+static const struct shmemi_setting_entry *entry(const char *name)
 {
     const struct shmemi_setting_entry *e;
-    for (size_t i = 0; (e = shmemi_setting_entry(i)) && strcmp(e->name, entry_name); i++)
+    for (size_t i = 0; (e = shmemi_setting_entry(i)) && strcmp(e->name, name); i++)
         ;
     SHMEMI_ASSERT(e);
+    return e;
+}
+
+bool shmemi_setting_is_set(const char *entry_name)
+{
+    const struct shmemi_setting_entry *e = entry(entry_name);
+    return getenv(e->name) || (e->old_name && getenv(e->old_name));
+}
+
+const char *shmemi_setting_of(const char *entry_name, const char **name)
+{
+    const struct shmemi_setting_entry *e = entry(entry_name);
     const char *text = shmemi_setting(e->name), *used = e->name;
     if (!text && e->old_name)
         text = shmemi_setting(used = e->old_name);

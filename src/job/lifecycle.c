@@ -341,9 +341,9 @@ static void print_settings(void)
 static void announce(const struct shmemi_job *job)
 {
     shmemi_log_set_pe(job->me);
-    if (job->me == 0 && shmemi_setting_of("SHMEM_INFO", NULL))
+    if (job->me == 0 && shmemi_setting_is_set("SHMEM_INFO"))
         print_settings();
-    if (job->me == 0 && shmemi_setting_of("SHMEM_VERSION", NULL))
+    if (job->me == 0 && shmemi_setting_is_set("SHMEM_VERSION"))
         fprintf(stderr, "%s\n", shmemi_version);
     shmemi_debug("job", "PE %d of %d, %u cores, heap of up to %zu bytes", job->me, job->n, job->control->cores,
                  job->heap_size);
