@@ -36,6 +36,7 @@ class Page:
     errors: str
     threads: str
     chapter: str
+    functions: list[str]
     history: str = ""
 
 
@@ -74,6 +75,7 @@ def standard_page(table, family, functions):
         errors=family.get("errors") or section.get("errors") or table.raw["defaults"]["errors"],
         threads=family.get("threads", section["threads"]),
         chapter=f'OpenSHMEM {".".join(map(str, table.raw["version"]))}, "{section["chapter"]}"',
+        functions=own,
         history="; ".join(history),
     )
 
@@ -131,14 +133,19 @@ def extension_pages(name):
                 errors=f"Those that the description names; besides: {general}",
                 threads="Collective: all PEs call it in the same order, by one thread at a time." if collective else "Safe.",
                 chapter=f"An extension, not in the standard: {name}, {section or 'general'}",
+                functions=[function],
             )
 
 
 def all_pages(table):
-    """No two of one name: where an old family shares its macro with a newer one, the page has its first function's name."""
+    """No two of one name: a function's page goes before that of a macro of its name, and an older family's macro after a
+    newer one's."""
+    pages = [*standard_pages(table), *(page for name in EXTENSIONS for page in extension_pages(name))]
+    functions = {f.name for f in table.emitted()}
     taken = set()
-    for page in [*standard_pages(table), *(page for name in EXTENSIONS for page in extension_pages(name))]:
-        names = [name for name in page.names if name not in taken]
+    for page in pages:
+        macro_only = page.names[0] not in page.functions
+        names = page.names[1:] if macro_only and (page.names[0] in functions or page.names[0] in taken) else page.names
         taken |= set(names)
         yield dataclasses.replace(page, names=names)
 
