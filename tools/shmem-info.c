@@ -131,11 +131,9 @@ static void memory(int n_pes)
     number("pes_most", "PEs in a job, at most", (unsigned)limits.pes_most, false);
 }
 
-static void limit(const char *key, const char *label, int resource, bool bytes)
+static void limit(const char *key, const char *label, rlim_t value, bool bytes)
 {
-    struct rlimit limits = {0, 0};
-    getrlimit(resource, &limits);
-    (bytes ? size : number)(key, label, limits.rlim_cur, limits.rlim_cur == RLIM_INFINITY);
+    (bytes ? size : number)(key, label, value, value == RLIM_INFINITY);
 }
 
 static unsigned long long read_number(const char *path)
@@ -151,15 +149,20 @@ static unsigned long long read_number(const char *path)
 
 static void host(void)
 {
+    struct rlimit now = {0, 0};
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
     sched_getaffinity(0, sizeof allowed, &allowed);
     number("cpus", "CPUs online", (unsigned long long)sysconf(_SC_NPROCESSORS_ONLN), false);
     number("cpus_allowed", "CPUs allowed here", (unsigned long long)CPU_COUNT(&allowed), false);
-    limit("open_files", "open files", RLIMIT_NOFILE, false);
-    limit("locked_memory", "locked memory", RLIMIT_MEMLOCK, true);
-    limit("address_space", "address space", RLIMIT_AS, true);
-    limit("file_size", "size of a file", RLIMIT_FSIZE, true);
+    getrlimit(RLIMIT_NOFILE, &now);
+    limit("open_files", "open files", now.rlim_cur, false);
+    getrlimit(RLIMIT_MEMLOCK, &now);
+    limit("locked_memory", "locked memory", now.rlim_cur, true);
+    getrlimit(RLIMIT_AS, &now);
+    limit("address_space", "address space", now.rlim_cur, true);
+    getrlimit(RLIMIT_FSIZE, &now);
+    limit("file_size", "size of a file", now.rlim_cur, true);
     number("mappings", "mappings of a process", read_number("/proc/sys/vm/max_map_count"), false);
     number("huge_pages", "huge pages reserved", read_number("/proc/sys/vm/nr_hugepages"), false);
     struct statvfs shm;
