@@ -209,9 +209,9 @@ static PyObject *job_n_pes(PyObject *module, PyObject *none)
 static PyObject *job_unique_id(PyObject *module, PyObject *none)
 {
     (void)module, (void)none;
-    char text[33];
-    int rc = shmemx_get_unique_id(text);
-    return rc < 0 ? ext_fail_rc("get_unique_id", rc) : PyUnicode_FromString(text);
+    shmemx_unique_id_t id;
+    int rc = shmemx_get_unique_id(&id);
+    return rc < 0 ? ext_fail_rc("get_unique_id", rc) : PyUnicode_FromString(id.text);
 }
 
 static PyObject *job_epoch(PyObject *module, PyObject *none)

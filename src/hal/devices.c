@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/loader.h"
 #include "base/log.h"
 #include "base/settings.h"
 
@@ -57,22 +58,9 @@ static bool has_device(const char *name)
     return found;
 }
 
-typedef void *opener(const char *, int);
-
-static opener *loader(void)
-{
-    opener *function = NULL;
-    void *found = dlsym(RTLD_DEFAULT, "dlopen");
-    memcpy(&function, &found, sizeof function);
-    return function;
-}
-
-/* dlopen is looked up and not called by name: a program that is linked statically has none, and its linker would warn.
- */
 static bool loads(const char *name)
 {
-    opener *load = loader();
-    void *library = load ? load(name, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *library = shmemi_loader_open(name, RTLD_NOW | RTLD_LOCAL, NULL);
     if (library)
         dlclose(library);
     return library != NULL;
@@ -130,7 +118,8 @@ static bool survey(const struct device *d, char text[TEXT_MOST])
     snprintf(text, TEXT_MOST, "driver: %s %s; device: /dev/%s0 or another number %s; library: %s %s%s",
              driver ? driver : either(d->driver, drivers), driver ? "found" : "missing", d->device,
              device ? "found" : "missing", library ? library : either(d->sonames, libraries),
-             library ? "found" : "missing", loader() ? "" : " (a statically linked program can load none)");
+             library ? "found" : "missing",
+             shmemi_loader_works() ? "" : " (a statically linked program can load none)");
     return driver && device && library;
 }
 
