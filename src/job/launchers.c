@@ -50,16 +50,22 @@ static int from_shmemrun(const char *job, struct shmemi_identity *id)
     return rc < 0 ? rc : from_variables("SHMEM_RANK", "SHMEM_SIZE", id);
 }
 
+/* The same, of a launcher that also says how many of them are on this host: all have to be. */
+static int from_local_variables(const char *rank, const char *size, const char *local_size, struct shmemi_identity *id)
+{
+    int rc = from_variables(rank, size, id);
+    long local = id->n;
+    if (rc < 0 || id->n == 1 || (rc = shmemi_setting_int(local_size, 1, SHMEMI_PES_MOST, &local)) < 0)
+        return rc;
+    return one_host(id, local, local_size);
+}
+
 /* torchrun and whoever sets the same variables. MASTER_PORT itself belongs to torch's own store and is only a name
    here. A restarted group of workers is a new job. */
 static int from_torch(struct shmemi_identity *id)
 {
-    int rc = from_variables("RANK", "WORLD_SIZE", id);
+    int rc = from_local_variables("RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", id);
     if (rc < 0 || id->n == 1)
-        return rc;
-    long local = id->n;
-    if ((rc = shmemi_setting_int("LOCAL_WORLD_SIZE", 1, SHMEMI_PES_MOST, &local)) < 0 ||
-        (rc = one_host(id, local, "LOCAL_WORLD_SIZE")) < 0)
         return rc;
     const char *address = shmemi_setting("MASTER_ADDR"), *port = shmemi_setting("MASTER_PORT");
     if (!address || !port)
@@ -78,12 +84,8 @@ static int from_open_mpi(struct shmemi_identity *id)
 {
     static const char *const uris[] = {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3", "PMIX_SERVER_URI2",
                                        "PMIX_SERVER_URI21"};
-    int rc = from_variables("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", id);
+    int rc = from_local_variables("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", id);
     if (rc < 0 || id->n == 1)
-        return rc;
-    long local = id->n;
-    if ((rc = shmemi_setting_int("OMPI_COMM_WORLD_LOCAL_SIZE", 1, SHMEMI_PES_MOST, &local)) < 0 ||
-        (rc = one_host(id, local, "OMPI_COMM_WORLD_LOCAL_SIZE")) < 0)
         return rc;
     const char *namespace = shmemi_setting("PMIX_NAMESPACE"), *uri = NULL;
     for (size_t i = 0; i < sizeof uris / sizeof *uris && !uri; i++)
