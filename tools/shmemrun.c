@@ -41,6 +41,14 @@ static int running;
 static int exit_status;          /* of the first that failed */
 static int64_t started, kill_at; /* ms; kill_at: 0 while all is well */
 
+/* The PE that failed first, as far as is known. */
+static struct {
+    int rank;
+    pid_t pid; /* 0: none */
+    int status;
+    int64_t until; /* ms: it may turn out to be another one until then */
+} failure;
+
 static int64_t now_ms(void)
 {
     struct timespec t;
@@ -218,6 +226,44 @@ static void end_job(int status, int signal)
     signal_tree(getpid(), signal);
 }
 
+/* Whether a process has begun to end, even if it cannot be waited for yet: it is taking itself down, or SIGKILL is on
+   its way to its first thread, as it is while another thread takes all down. */
+static bool is_ending(pid_t pid)
+{
+    enum { EXITING = 4 /* PF_EXITING, in flags */ };
+    char path[64], text[1024], state;
+    unsigned flags;
+    unsigned long pending;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return true;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    const char *rest = strrchr(text, ')'); /* the name before it may hold anything */
+    if (!rest || sscanf(rest,
+                        ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %*u %*u %*d %*u "
+                        "%*u %*u %*u %*u %*u %lu",
+                        &state, &flags, &pending) != 3)
+        return false;
+    return state == 'Z' || state == 'X' || flags & EXITING || pending & 1ul << (SIGKILL - 1);
+}
+
+static bool anybody_is_ending(void)
+{
+    for (int rank = 0; rank < options.n; rank++)
+        if (pes[rank].running && is_ending(pes[rank].pid))
+            return true;
+    return false;
+}
+
+/* Not by itself, and not because of what it found. */
+static bool was_killed(int status)
+{
+    return WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT;
+}
+
 static void reaped(pid_t pid, int status)
 {
     int rank = 0;
@@ -227,17 +273,35 @@ static void reaped(pid_t pid, int status)
         return; /* a descendant that lost its parent */
     pes[rank].running = false;
     running--;
-    const char *rest = running ? "; ending the others" : "";
     if (kill_at || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
         return;
+    if (!failure.pid)
+        failure.until = now_ms() + PATIENCE_MS;
+    else if (!was_killed(status) || was_killed(failure.status))
+        return;
+    failure.rank = rank;
+    failure.pid = pid;
+    failure.status = status;
+}
+
+/* Ends the job when it is clear who failed first. A PE that ends by itself has perhaps only noticed that another one
+   was killed, whose memory takes longer to go than its peers need to notice. */
+static void judge(void)
+{
+    if (!failure.pid || kill_at)
+        return;
+    int status = failure.status;
+    if (!was_killed(status) && now_ms() < failure.until && anybody_is_ending())
+        return;
+    const char *rest = running ? "; ending the others" : "";
     if (options.quiet)
         ;
     else if (WIFSIGNALED(status))
-        fprintf(stderr, "shmemrun: PE %d (pid %d) was killed by signal %d (%s)%s\n", rank, (int)pid, WTERMSIG(status),
-                strsignal(WTERMSIG(status)), rest);
+        fprintf(stderr, "shmemrun: PE %d (pid %d) was killed by signal %d (%s)%s\n", failure.rank, (int)failure.pid,
+                WTERMSIG(status), strsignal(WTERMSIG(status)), rest);
     else
-        fprintf(stderr, "shmemrun: PE %d (pid %d) ended with exit status %d%s\n", rank, (int)pid, WEXITSTATUS(status),
-                rest);
+        fprintf(stderr, "shmemrun: PE %d (pid %d) ended with exit status %d%s\n", failure.rank, (int)failure.pid,
+                WEXITSTATUS(status), rest);
     end_job(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), SIGTERM);
 }
 
@@ -245,8 +309,9 @@ static void reap(void)
 {
     int status;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) /* in the order in which they were started, not ended */
         reaped(pid, status);
+    judge();
 }
 
 /* --- output ----------------------------------------------------------------------------------------------------- */
@@ -306,6 +371,8 @@ static int time_left(void)
     int64_t now = now_ms(), next = INT64_MAX;
     if (kill_at)
         next = kill_at;
+    else if (failure.pid)
+        next = now + 2; /* judge() looks again */
     else if (options.timeout > 0)
         next = started + (int64_t)(options.timeout * 1000);
     return next == INT64_MAX ? -1 : next <= now ? 0 : next - now > 60000 ? 60000 : (int)(next - now);
@@ -314,6 +381,7 @@ static int time_left(void)
 static void keep_time(void)
 {
     int64_t now = now_ms();
+    judge();
     if (kill_at && now >= kill_at) {
         signal_tree(getpid(), SIGKILL);
         kill_at = now + 100;
