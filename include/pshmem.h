@@ -53,6 +53,12 @@ int pshmem_team_n_pes(shmem_team_t team);
 int pshmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t *config);
 int pshmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team);
 
+/* Contexts */
+int pshmem_ctx_create(long options, shmem_ctx_t *ctx);
+int pshmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx);
+void pshmem_ctx_destroy(shmem_ctx_t ctx);
+int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team);
+
 /* Put and get */
 void pshmem_float_put(float *dest, const float *source, size_t nelems, int pe);
 void pshmem_double_put(double *dest, const double *source, size_t nelems, int pe);
@@ -1629,6 +1635,15 @@ void pshmem_quiet(void);
 void pshmem_ctx_quiet(shmem_ctx_t ctx);
 void pshmem_pe_quiet(const int *target_pes, size_t npes);
 void pshmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes);
+
+/* Locks */
+void pshmem_clear_lock(long *lock);
+void pshmem_set_lock(long *lock);
+int pshmem_test_lock(long *lock);
+
+/* Sessions */
+void pshmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t *config, long config_mask);
+void pshmem_ctx_session_stop(shmem_ctx_t ctx);
 
 /* Profiling */
 void pshmem_pcontrol(int level, ...);

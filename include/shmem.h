@@ -33,6 +33,11 @@ typedef struct {
     int num_contexts; /* contexts that the program wants to have at once on the team */
 } shmem_team_config_t;
 
+/* Attributes of a session. */
+typedef struct {
+    size_t total_ops; /* upper bound of the transfers in the session */
+} shmem_ctx_session_config_t;
+
 /* The version of the standard, and this library's name. */
 #define SHMEM_MAJOR_VERSION 1
 #define SHMEM_MINOR_VERSION 6
@@ -63,6 +68,15 @@ typedef struct {
 
 /* Bits of a config_mask: which members of shmem_team_config_t count. */
 #define SHMEM_TEAM_NUM_CONTEXTS 1L
+
+/* Options of contexts. */
+#define SHMEM_CTX_SERIALIZED 1L                 /* the program never uses it from two threads at once */
+#define SHMEM_CTX_PRIVATE 2L                    /* only the thread that made it uses it */
+#define SHMEM_CTX_NOSTORE 4L                    /* fence and quiet need not cover plain stores */
+
+/* Options of sessions, and bits of their config_mask. */
+#define SHMEM_CTX_SESSION_BATCH 1L              /* operations may be gathered */
+#define SHMEM_CTX_SESSION_TOTAL_OPS 1L          /* total_ops counts */
 
 /* Predefined handles. */
 #define SHMEM_TEAM_WORLD ((shmem_team_t)1)      /* all PEs */
@@ -335,11 +349,51 @@ int shmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config
    Standard: "Team Management Routines"; since 1.5. */
 int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team);
 
+/* ----------------------------------------------------------------------------------------------- Contexts */
+
+/* shmem_ctx_create. Makes a context on the team of all PEs. Not collective. Up to 4094 may exist at once.
+     options     SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE, SHMEM_CTX_NOSTORE, or-ed together, or 0
+     ctx         receives the context, or SHMEM_CTX_INVALID
+   Returns: 0; not 0 for unknown options, too many contexts, too little memory (shmemx_last_error() tells which).
+   Errors: A null pointer, and a call outside init and finalize end the job.
+   Threads: Safe.
+   Standard: "Communication Management Routines"; since 1.4. */
+int shmem_ctx_create(long options, shmem_ctx_t *ctx);
+
+/* shmem_team_create_ctx. Makes a context on a team: the PE numbers of its functions are those of the team. Not
+   collective. A team that was split off has as many at once on each PE as the num_contexts of its config.
+     team        the team
+     options     as shmem_ctx_create
+     ctx         receives the context, or SHMEM_CTX_INVALID
+   Returns: 0; not 0 for SHMEM_TEAM_INVALID or what is no team, and as shmem_ctx_create.
+   Errors: A null pointer, and a call outside init and finalize end the job.
+   Threads: Safe.
+   Standard: "Communication Management Routines"; since 1.5. */
+int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx);
+
+/* shmem_ctx_destroy. Completes what was issued on a context, as shmem_ctx_quiet, and ends it. SHMEM_CTX_INVALID:
+   does nothing. Contexts that are left end with their team, or with the job.
+     ctx         the context; PEs are numbered as in its team
+   Errors: SHMEM_CTX_DEFAULT, a ctx that is no context (any more), a private context of another thread, and a
+     call outside init and finalize end the job.
+   Threads: Safe.
+   Standard: "Communication Management Routines"; since 1.4. */
+void shmem_ctx_destroy(shmem_ctx_t ctx);
+
+/* shmem_ctx_get_team. The team that a context was made on.
+     ctx         the context; PEs are numbered as in its team
+     team        receives the team, or SHMEM_TEAM_INVALID
+   Returns: 0; not 0 for SHMEM_CTX_INVALID.
+   Errors: A ctx that is no context, a null pointer, and a call outside init and finalize end the job.
+   Threads: Safe.
+   Standard: "Communication Management Routines"; since 1.5. */
+int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team);
+
 /* -------------------------------------------------------------------------------------------- Put and get */
 
 /* shmem_TYPE_put and shmem_putSIZE and shmem_putmem, and with a context: shmem_ctx_.... Copies an array from
    here to another PE. source may be used again on return; a fence orders and a quiet completes the delivery.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, symmetric
      source      where from, any address here
      nelems      number of elements (bytes in the mem form)
@@ -413,7 +467,7 @@ void shmem_ctx_putmem(shmem_ctx_t ctx, void *dest, const void *source, size_t ne
 
 /* shmem_TYPE_p, and with a context: shmem_ctx_.... Stores one value in another PE's memory; as a put of one
    element.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, symmetric
      value       the value
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -474,7 +528,7 @@ void shmem_ctx_ptrdiff_p(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int 
 
 /* shmem_TYPE_iput and shmem_iputSIZE, and with a context: shmem_ctx_.... Copies every sst-th element of an array
    here to every dst-th of one on another PE; completes as shmem_put.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, symmetric
      source      where from, any address here
      dst         distance of elements in dest, 1 or more
@@ -548,7 +602,7 @@ void shmem_ctx_iput128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_
 
 /* shmem_TYPE_ibput and shmem_ibputSIZE, and with a context: shmem_ctx_.... Copies blocks that lie at equal
    distances here to equal distances on another PE; completes as shmem_put.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, symmetric
      source      where from, any address here
      dst         distance between starts of blocks in dest, in elements, bsize or more
@@ -623,7 +677,7 @@ void shmem_ctx_ibput128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff
 
 /* shmem_TYPE_get and shmem_getSIZE and shmem_getmem, and with a context: shmem_ctx_.... Copies an array from
    another PE to here; it is here on return.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, any address here
      source      where from, symmetric
      nelems      number of elements (bytes in the mem form)
@@ -696,7 +750,7 @@ void shmem_ctx_get128(shmem_ctx_t ctx, void *dest, const void *source, size_t ne
 void shmem_ctx_getmem(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 
 /* shmem_TYPE_g, and with a context: shmem_ctx_.... Reads one value from another PE's memory.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      source      where from, symmetric
      pe          the other PE, 0 to shmem_n_pes() - 1
    Returns: the value.
@@ -757,7 +811,7 @@ ptrdiff_t shmem_ctx_ptrdiff_g(shmem_ctx_t ctx, const ptrdiff_t *source, int pe);
 
 /* shmem_TYPE_iget and shmem_igetSIZE, and with a context: shmem_ctx_.... Copies every sst-th element of an array
    on another PE to every dst-th of one here; they are here on return.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, any address here
      source      where from, symmetric
      dst         distance of elements in dest, 1 or more
@@ -831,7 +885,7 @@ void shmem_ctx_iget128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_
 
 /* shmem_TYPE_ibget and shmem_ibgetSIZE, and with a context: shmem_ctx_.... Copies blocks that lie at equal
    distances on another PE to equal distances here; they are here on return.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, any address here
      source      where from, symmetric
      dst         distance between starts of blocks in dest, in elements, bsize or more
@@ -908,7 +962,7 @@ void shmem_ctx_ibget128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff
 
 /* shmem_TYPE_put_nbi and shmem_putSIZE_nbi and shmem_putmem_nbi, and with a context: shmem_ctx_.... As
    shmem_put, but source may be used again only after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, symmetric
      source      where from, any address here
      nelems      number of elements (bytes in the mem form)
@@ -982,7 +1036,7 @@ void shmem_ctx_putmem_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_
 
 /* shmem_TYPE_get_nbi and shmem_getSIZE_nbi and shmem_getmem_nbi, and with a context: shmem_ctx_.... As
    shmem_get, but the data is here only after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, any address here
      source      where from, symmetric
      nelems      number of elements (bytes in the mem form)
@@ -1057,7 +1111,7 @@ void shmem_ctx_getmem_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_
 /* -------------------------------------------------------------------------------------- Atomic operations */
 
 /* shmem_TYPE_atomic_fetch, and with a context: shmem_ctx_.... Reads an object on another PE in one piece.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      source      the object, symmetric
      pe          the other PE, 0 to shmem_n_pes() - 1
    Returns: its value.
@@ -1102,7 +1156,7 @@ long long shmem_longlong_fetch(const long long *source, int pe);
 
 /* shmem_TYPE_atomic_set, and with a context: shmem_ctx_.... Stores a value in an object on another PE in one
    piece.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the value
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1147,7 +1201,7 @@ void shmem_longlong_set(long long *dest, long long value, int pe);
 
 /* shmem_TYPE_atomic_compare_swap, and with a context: shmem_ctx_.... Replaces the value of an object on another
    PE if it equals cond.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      cond        what the object must hold to be replaced
      value       the new value
@@ -1187,7 +1241,7 @@ long shmem_long_cswap(long *dest, long cond, long value, int pe);
 long long shmem_longlong_cswap(long long *dest, long long cond, long long value, int pe);
 
 /* shmem_TYPE_atomic_swap, and with a context: shmem_ctx_.... Replaces the value of an object on another PE.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the new value
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1233,7 +1287,7 @@ long long shmem_longlong_swap(long long *dest, long long value, int pe);
 
 /* shmem_TYPE_atomic_fetch_inc, and with a context: shmem_ctx_.... Adds 1 to an object on another PE; wraps
    around at the end of its range.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      pe          the other PE, 0 to shmem_n_pes() - 1
    Returns: the value before.
@@ -1272,7 +1326,7 @@ long long shmem_longlong_finc(long long *dest, int pe);
 
 /* shmem_TYPE_atomic_inc, and with a context: shmem_ctx_.... Adds 1 to an object on another PE; wraps around at
    the end of its range.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      pe          the other PE, 0 to shmem_n_pes() - 1
    Errors: An address that is not aligned as its type, besides the errors of shmem_put.
@@ -1310,7 +1364,7 @@ void shmem_longlong_inc(long long *dest, int pe);
 
 /* shmem_TYPE_atomic_fetch_add, and with a context: shmem_ctx_.... Adds to an object on another PE; wraps around
    at the end of its range.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1350,7 +1404,7 @@ long long shmem_longlong_fadd(long long *dest, long long value, int pe);
 
 /* shmem_TYPE_atomic_add, and with a context: shmem_ctx_.... Adds to an object on another PE; wraps around at the
    end of its range.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1389,7 +1443,7 @@ void shmem_longlong_add(long long *dest, long long value, int pe);
 
 /* shmem_TYPE_atomic_fetch_and, and with a context: shmem_ctx_.... Bitwise and of an object on another PE with a
    value.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1413,7 +1467,7 @@ uint32_t shmem_ctx_uint32_atomic_fetch_and(shmem_ctx_t ctx, uint32_t *dest, uint
 uint64_t shmem_ctx_uint64_atomic_fetch_and(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 
 /* shmem_TYPE_atomic_and, and with a context: shmem_ctx_.... Bitwise and of an object on another PE with a value.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1437,7 +1491,7 @@ void shmem_ctx_uint64_atomic_and(shmem_ctx_t ctx, uint64_t *dest, uint64_t value
 
 /* shmem_TYPE_atomic_fetch_or, and with a context: shmem_ctx_.... Bitwise or of an object on another PE with a
    value.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1461,7 +1515,7 @@ uint32_t shmem_ctx_uint32_atomic_fetch_or(shmem_ctx_t ctx, uint32_t *dest, uint3
 uint64_t shmem_ctx_uint64_atomic_fetch_or(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 
 /* shmem_TYPE_atomic_or, and with a context: shmem_ctx_.... Bitwise or of an object on another PE with a value.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1485,7 +1539,7 @@ void shmem_ctx_uint64_atomic_or(shmem_ctx_t ctx, uint64_t *dest, uint64_t value,
 
 /* shmem_TYPE_atomic_fetch_xor, and with a context: shmem_ctx_.... Bitwise exclusive or of an object on another
    PE with a value.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1510,7 +1564,7 @@ uint64_t shmem_ctx_uint64_atomic_fetch_xor(shmem_ctx_t ctx, uint64_t *dest, uint
 
 /* shmem_TYPE_atomic_xor, and with a context: shmem_ctx_.... Bitwise exclusive or of an object on another PE with
    a value.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1536,7 +1590,7 @@ void shmem_ctx_uint64_atomic_xor(shmem_ctx_t ctx, uint64_t *dest, uint64_t value
 
 /* shmem_TYPE_atomic_fetch_nbi, and with a context: shmem_ctx_.... As shmem_atomic_fetch, with the value in
    *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      source      the object, symmetric
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1574,7 +1628,7 @@ void shmem_ctx_ptrdiff_atomic_fetch_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch, const
 
 /* shmem_TYPE_atomic_compare_swap_nbi, and with a context: shmem_ctx_.... As shmem_atomic_compare_swap, with the
    value before in *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      dest        the object, symmetric
      cond        what the object must hold to be replaced
@@ -1610,7 +1664,7 @@ void shmem_ctx_ptrdiff_atomic_compare_swap_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch
 
 /* shmem_TYPE_atomic_swap_nbi, and with a context: shmem_ctx_.... As shmem_atomic_swap, with the value before in
    *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      dest        the object, symmetric
      value       the new value
@@ -1649,7 +1703,7 @@ void shmem_ctx_ptrdiff_atomic_swap_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch, ptrdif
 
 /* shmem_TYPE_atomic_fetch_inc_nbi, and with a context: shmem_ctx_.... As shmem_atomic_fetch_inc, with the value
    before in *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      dest        the object, symmetric
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1683,7 +1737,7 @@ void shmem_ctx_ptrdiff_atomic_fetch_inc_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch, p
 
 /* shmem_TYPE_atomic_fetch_add_nbi, and with a context: shmem_ctx_.... As shmem_atomic_fetch_add, with the value
    before in *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      dest        the object, symmetric
      value       the operand
@@ -1718,7 +1772,7 @@ void shmem_ctx_ptrdiff_atomic_fetch_add_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch, p
 
 /* shmem_TYPE_atomic_fetch_and_nbi, and with a context: shmem_ctx_.... As shmem_atomic_fetch_and, with the value
    before in *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      dest        the object, symmetric
      value       the operand
@@ -1743,7 +1797,7 @@ void shmem_ctx_uint64_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint64_t *fetch, uin
 
 /* shmem_TYPE_atomic_fetch_or_nbi, and with a context: shmem_ctx_.... As shmem_atomic_fetch_or, with the value
    before in *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      dest        the object, symmetric
      value       the operand
@@ -1768,7 +1822,7 @@ void shmem_ctx_uint64_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint64_t *fetch, uint
 
 /* shmem_TYPE_atomic_fetch_xor_nbi, and with a context: shmem_ctx_.... As shmem_atomic_fetch_xor, with the value
    before in *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      dest        the object, symmetric
      value       the operand
@@ -1796,7 +1850,7 @@ void shmem_ctx_uint64_atomic_fetch_xor_nbi(shmem_ctx_t ctx, uint64_t *fetch, uin
 /* shmem_TYPE_put_signal and shmem_putSIZE_signal and shmem_putmem_signal, and with a context: shmem_ctx_.... A
    put, and then a change of a signal word on the same PE: who sees the signal sees the data. The signal changes
    also when nelems is 0. source may be used again on return.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, symmetric
      source      where from, any address here
      nelems      number of elements (bytes in the mem form)
@@ -1870,7 +1924,7 @@ void shmem_ctx_putmem_signal(shmem_ctx_t ctx, void *dest, const void *source, si
 
 /* shmem_TYPE_put_signal_nbi and shmem_putSIZE_signal_nbi and shmem_putmem_signal_nbi, and with a context:
    shmem_ctx_.... As shmem_put_signal, but source may be used again only after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, symmetric
      source      where from, any address here
      nelems      number of elements (bytes in the mem form)
@@ -1944,7 +1998,7 @@ void shmem_ctx_putmem_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source
 
 /* shmem_signal_add, and with a context: shmem_ctx_.... Adds to a signal word on another PE, in one piece. In C11
    also with a context as first argument.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      sig_addr    the signal word, symmetric
      signal      the value for the signal word
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1956,7 +2010,7 @@ void shmem_ctx_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, 
 
 /* shmem_signal_set, and with a context: shmem_ctx_.... Sets a signal word on another PE, in one piece. In C11
    also with a context as first argument.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      sig_addr    the signal word, symmetric
      signal      the value for the signal word
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -2738,7 +2792,7 @@ int shmem_complexf_prod_reduce(shmem_team_t team, SHMEMI_COMPLEX(float) *dest, c
 
 /* shmem_fence, and with a context: shmem_ctx_.... Puts, atomics and plain stores before it are seen by each PE
    before those after it. Completes nothing. SHMEM_CTX_INVALID: does nothing.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
    Errors: A ctx that is no context, and a call outside init and finalize end the job.
    Threads: Safe; covers what all threads of the PE have issued before.
    Standard: "Memory Ordering Routines". */
@@ -2748,7 +2802,7 @@ void shmem_ctx_fence(shmem_ctx_t ctx);
 /* shmem_quiet, and with a context: shmem_ctx_.... Completes everything that was issued before: puts, atomics and
    stores are visible to all PEs, nbi operations are done and their buffers free. SHMEM_CTX_INVALID: does
    nothing.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
    Errors: A ctx that is no context, and a call outside init and finalize end the job.
    Threads: Safe; covers what all threads of the PE have issued before.
    Standard: "Memory Ordering Routines". */
@@ -2756,7 +2810,7 @@ void shmem_quiet(void);
 void shmem_ctx_quiet(shmem_ctx_t ctx);
 
 /* shmem_pe_quiet, and with a context: shmem_ctx_.... As shmem_quiet, for what was issued to the listed PEs.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      target_pes  the PEs
      npes        how many; 0 returns at once
    Errors: A pe outside the job, NULL with a count above 0, a ctx that is no context, and a call outside init and
@@ -2765,6 +2819,51 @@ void shmem_ctx_quiet(shmem_ctx_t ctx);
    Standard: "Memory Ordering Routines"; since 1.6. */
 void shmem_pe_quiet(const int *target_pes, size_t npes);
 void shmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes);
+
+/* -------------------------------------------------------------------------------------------------- Locks */
+
+/* shmem_clear_lock and shmem_set_lock. shmem_set_lock waits for a lock, first come, first served;
+   shmem_clear_lock completes everything that was issued, as shmem_quiet, and passes it on. A lock belongs to a
+   PE; its threads take turns.
+     lock        the lock, symmetric; 0 on all PEs before the first use, and changed by nothing else
+   Errors: A lock that this thread has set already (set) or that this PE has not (clear), an address that is not
+     symmetric or not aligned, a long that is no lock, and a call outside init and finalize end the job. So does
+     the death of a PE while this one waits.
+   Threads: Safe.
+   Standard: "Distributed Locking Routines". */
+void shmem_clear_lock(long *lock);
+void shmem_set_lock(long *lock);
+
+/* shmem_test_lock. Takes a lock if nobody has it; does not wait.
+     lock        as shmem_set_lock
+   Returns: 0 if this PE has the lock now, 1 if somebody had it.
+   Errors: As shmem_set_lock.
+   Threads: Safe.
+   Standard: "Distributed Locking Routines". */
+int shmem_test_lock(long *lock);
+
+/* ----------------------------------------------------------------------------------------------- Sessions */
+
+/* shmem_ctx_session_start. Hints at what the program is about to do on a context; changes no result and no
+   order. On one host every operation is done at once, so the library keeps the hints and does not act on them.
+   Again before the stop: adds the options, replaces the members that the mask names. SHMEM_CTX_INVALID: does
+   nothing.
+     ctx         the context; PEs are numbered as in its team
+     options     SHMEM_CTX_SESSION_BATCH, or 0
+     config      the members that the mask names; may be NULL if the mask is 0
+     config_mask SHMEM_CTX_SESSION_TOTAL_OPS, or 0 for the defaults (total_ops SIZE_MAX)
+   Errors: Unknown bits in options or config_mask, NULL with a mask, a ctx that is no context, and a call outside
+     init and finalize end the job.
+   Threads: Safe.
+   Standard: "Communication Management Routines"; since 1.6. */
+void shmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t *config, long config_mask);
+
+/* shmem_ctx_session_stop. Ends the session on a context. Without one, and for SHMEM_CTX_INVALID: does nothing.
+     ctx         the context; PEs are numbered as in its team
+   Errors: A ctx that is no context, and a call outside init and finalize end the job.
+   Threads: Safe.
+   Standard: "Communication Management Routines"; since 1.6. */
+void shmem_ctx_session_stop(shmem_ctx_t ctx);
 
 /* ---------------------------------------------------------------------------------------------- Profiling */
 

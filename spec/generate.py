@@ -143,7 +143,10 @@ def body_lines(function):
     """Checks, then the call into the core."""
     family = function.family
     fn = f'"{function.name}"'
-    lines = ["shmemi_check_ctx($fn, ctx);"] if function.ctx else []
+    lines = []
+    if function.ctx:
+        numbered = any(arg_name(arg) == "pe" for arg in function.args)
+        lines = ["pe = shmemi_ctx_pe($fn, ctx, pe);" if numbered else "shmemi_check_ctx($fn, ctx);"]
     for name in family.get("local", []):
         lines.append(f'shmemi_check_pointer($fn, "{name}", {name}, {family.get("count", "1")});')
     if "aligned" in family:

@@ -26,7 +26,6 @@ int pshmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t des
 }
 SHMEMI_PUBLISH(shmem_team_translate_pe);
 
-/* No context can be made on a team yet, so none is reserved. */
 int pshmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t *config)
 {
     shmemi_check_job("shmem_team_get_config");
@@ -36,7 +35,7 @@ int pshmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_confi
         return 0;
     if (!config)
         return -1;
-    config->num_contexts = 0;
+    config->num_contexts = shmemi_team_contexts_most((uintptr_t)team);
     return 0;
 }
 SHMEMI_PUBLISH(shmem_team_get_config);

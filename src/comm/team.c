@@ -2,6 +2,7 @@
 // The two teams that always exist. On one host both hold every PE.
 #include "team.h"
 
+#include "context.h"
 #include "job/job.h"
 
 static int exists(uintptr_t team)
@@ -22,4 +23,14 @@ int shmemi_team_n_pes(uintptr_t team)
 int shmemi_team_translate(uintptr_t from, int pe, uintptr_t to)
 {
     return exists(from) && exists(to) && pe >= 0 && pe < shmemi_current->n ? pe : -1;
+}
+
+int shmemi_team_world_pe(uintptr_t team, int pe)
+{
+    return shmemi_team_translate(team, pe, SHMEMI_TEAM_WORLD);
+}
+
+int shmemi_team_contexts_most(uintptr_t team)
+{
+    return exists(team) ? SHMEMI_CONTEXTS_MOST : 0;
 }

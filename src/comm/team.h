@@ -15,4 +15,10 @@ int shmemi_team_n_pes(uintptr_t team);
 /* PE `pe` of team `from` as numbered in team `to`; -1 if it is in neither. */
 int shmemi_team_translate(uintptr_t from, int pe, uintptr_t to);
 
+/* The PE of the job that the team numbers pe; -1 if the team has no such PE, or there is no such team. */
+int shmemi_team_world_pe(uintptr_t team, int pe);
+
+/* Contexts that a PE may have on the team at once: for those that always exist as many as there can be. */
+int shmemi_team_contexts_most(uintptr_t team);
+
 #endif

@@ -234,6 +234,7 @@ static void free_job(struct shmemi_job *job)
             close(parts->control_fd);
         shmemi_blocks_destroy(parts->blocks);
         free(parts->heap_pages);
+        free(parts->contexts);
         for (int pe = 0; parts->static_views && pe < job->n; pe++)
             if (pe != job->me && parts->static_views[pe])
                 munmap(parts->static_views[pe], parts->static_bytes);

@@ -4,6 +4,7 @@
 #define SHMEMI_JOB_PARTS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "identity.h"
@@ -13,6 +14,7 @@
 struct shmemi_heap_blocks;
 struct shmemi_message;
 struct shmemi_regions;
+struct shmemi_contexts;
 
 struct shmemi_job_parts {
     struct shmemi_identity identity;
@@ -34,10 +36,11 @@ struct shmemi_job_parts {
     char *static_data;
     size_t static_bytes;
     char **static_views;
-    pthread_mutex_t lock; /* protects the lazily made members above */
-    char *stage;          /* scratch for collectives on memory that peers cannot reach; NULL: not yet */
-    uint64_t round;       /* collectives so far; the same on all PEs */
-    const char *broken;   /* why collectives no longer work (one was interrupted); NULL: they do */
+    _Atomic(struct shmemi_contexts *) contexts; /* NULL until a context is made; freed with the job */
+    pthread_mutex_t lock;                       /* protects the lazily made members above */
+    char *stage;        /* scratch for collectives on memory that peers cannot reach; NULL: not yet */
+    uint64_t round;     /* collectives so far; the same on all PEs */
+    const char *broken; /* why collectives no longer work (one was interrupted); NULL: they do */
 };
 
 #endif

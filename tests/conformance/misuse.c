@@ -14,6 +14,14 @@ static uint64_t *word;
 #define NO_CONTEXT ((shmem_ctx_t)77)
 #define HUGE_COUNT (SIZE_MAX / 2)
 
+static shmem_ctx_t destroyed_context(void)
+{
+    shmem_ctx_t ctx;
+    if (shmem_ctx_create(0, &ctx) == 0)
+        shmem_ctx_destroy(ctx);
+    return ctx;
+}
+
 /* name, what the message has to contain beside the function's name, the calls */
 #define BEFORE_INIT(X)                                                                                                 \
     X(shmem_my_pe, "before shmem_init", (void)shmem_my_pe())                                                           \
@@ -65,7 +73,27 @@ static uint64_t *word;
     X(shmem_free, "not the beginning", shmem_free(object + 1))                                                         \
     X(shmem_long_broadcast, "PE_root is 7", (void)shmem_long_broadcast(SHMEM_TEAM_WORLD, object, object + 1, 1, 7))    \
     X(shmem_team_ptr, "pe is 1", (void)shmem_team_ptr(SHMEM_TEAM_WORLD, object, 1))                                    \
-    X(shmem_init_thread, "provided is NULL", (void)shmem_init_thread(SHMEM_THREAD_SINGLE, NULL))
+    X(shmem_init_thread, "provided is NULL", (void)shmem_init_thread(SHMEM_THREAD_SINGLE, NULL))                       \
+    X(shmem_ctx_destroy, "cannot be destroyed", shmem_ctx_destroy(SHMEM_CTX_DEFAULT))                                  \
+    X(shmem_ctx_long_p, "(it was destroyed)", shmem_ctx_long_p(destroyed_context(), object, 1, 0))                     \
+    X(shmem_ctx_destroy, "(it was destroyed)", shmem_ctx_destroy(destroyed_context()))                                 \
+    X(shmem_ctx_long_p, "pe is 9, but the team of ctx has PEs 0 to 0", {                                               \
+        shmem_ctx_t ctx;                                                                                               \
+        if (shmem_ctx_create(0, &ctx) == 0)                                                                            \
+            shmem_ctx_long_p(ctx, object, 1, 9);                                                                       \
+    })                                                                                                                 \
+    X(shmem_ctx_create, "ctx is NULL", (void)shmem_ctx_create(0, NULL))                                                \
+    X(shmem_ctx_session_start, "config is NULL", shmem_ctx_session_start(SHMEM_CTX_DEFAULT, 0, NULL, 1))               \
+    X(shmem_ctx_session_start, "options is 0x8", shmem_ctx_session_start(SHMEM_CTX_DEFAULT, 8, NULL, 0))               \
+    X(shmem_clear_lock, "has not set", shmem_clear_lock(object))                                                       \
+    X(shmem_set_lock, "has set already", {                                                                             \
+        shmem_set_lock(object);                                                                                        \
+        shmem_set_lock(object);                                                                                        \
+    })                                                                                                                 \
+    X(shmem_set_lock, "is no lock", {                                                                                  \
+        *object = 7;                                                                                                   \
+        shmem_set_lock(object);                                                                                        \
+    })
 
 struct misuse {
     const char *function, *text;
