@@ -51,6 +51,9 @@ SHMEMX_API int shmemx_queue_create(shmemx_pool_t pool, const char *name, const s
 /* The queue of that name. -ENOENT. */
 SHMEMX_API int shmemx_queue_find(shmemx_pool_t pool, const char *name, shmemx_queue_t *out);
 
+/* On the symmetric heap: a handle of PE pe's instance; see shmemx_symmetric() in shmemx_sync.h. */
+SHMEMX_API int shmemx_queue_on(shmemx_queue_t queue, int pe, shmemx_queue_t *out);
+
 /* A key for other processes of this user, and a handle by it. Importing attaches to the pool where need be. */
 SHMEMX_API int shmemx_queue_export(shmemx_queue_t queue, char key[SHMEMX_KEY_TEXT]);
 SHMEMX_API int shmemx_queue_import(const char *key, shmemx_queue_t *out);

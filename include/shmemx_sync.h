@@ -25,6 +25,19 @@
 extern "C" {
 #endif
 
+/* --- on the symmetric heap ---------------------------------------------------------------------------------------- */
+
+/* Where the create and find functions here and in shmemx_queue.h take a pool: the symmetric heap of this process's job,
+   which other functions of pools refuse (-EBADF). Never fails.
+   create is collective then: all PEs ask for the same type, size and name, in the same order. Each PE gets an instance
+   of its own, and the handle of that; shmemx_..._on() gives a handle of PE pe's instance, to be closed like any other.
+   find is local, and gives this PE's own instance. destroy is collective: each PE gives the handle of its own, and all
+   instances go, or none (-EBUSY at one is told to all; a mutex or lock whose holder had died is then poisoned). export
+   gives -ENOTSUP. After finalize, and in forked children, operations give -ENOENT, and close works; what was in queues
+   or gathered for them is gone. -EINVAL: PEs ask for different things, there is no PE pe, or _on() of an object that is
+   in a pool; -EPERM: there is no job; -ENOTSUP: it has more than 1022 PEs. In messages, slot p is PE p. */
+SHMEMX_API shmemx_pool_t shmemx_symmetric(void);
+
 /* --- mutexes ----------------------------------------------------------------------------------------------------- */
 
 /* One thread has it at a time. Not first come, first served: who runs when it becomes free takes it. */
@@ -34,6 +47,7 @@ SHMEMX_API int shmemx_mutex_create(shmemx_pool_t pool, const char *name, shmemx_
 SHMEMX_API int shmemx_mutex_find(shmemx_pool_t pool, const char *name, shmemx_mutex_t *out);
 SHMEMX_API int shmemx_mutex_export(shmemx_mutex_t mutex, char key[SHMEMX_KEY_TEXT]);
 SHMEMX_API int shmemx_mutex_import(const char *key, shmemx_mutex_t *out);
+SHMEMX_API int shmemx_mutex_on(shmemx_mutex_t mutex, int pe, shmemx_mutex_t *out);
 SHMEMX_API int shmemx_mutex_close(shmemx_mutex_t mutex);
 SHMEMX_API int shmemx_mutex_destroy(shmemx_mutex_t mutex);
 /* 0: this thread has it. -EOWNERDEAD: it has it, and its last holder died: what the mutex guards may be half changed.
@@ -60,6 +74,7 @@ SHMEMX_API int shmemx_rwlock_create(shmemx_pool_t pool, const char *name, unsign
 SHMEMX_API int shmemx_rwlock_find(shmemx_pool_t pool, const char *name, shmemx_rwlock_t *out);
 SHMEMX_API int shmemx_rwlock_export(shmemx_rwlock_t rwlock, char key[SHMEMX_KEY_TEXT]);
 SHMEMX_API int shmemx_rwlock_import(const char *key, shmemx_rwlock_t *out);
+SHMEMX_API int shmemx_rwlock_on(shmemx_rwlock_t rwlock, int pe, shmemx_rwlock_t *out);
 SHMEMX_API int shmemx_rwlock_close(shmemx_rwlock_t rwlock);
 SHMEMX_API int shmemx_rwlock_destroy(shmemx_rwlock_t rwlock);
 /* 0: this thread reads. -EOWNERDEAD: a writer died while it wrote, and the lock was NOT taken: somebody has to take it
@@ -90,6 +105,7 @@ SHMEMX_API int shmemx_semaphore_create(shmemx_pool_t pool, const char *name, uns
 SHMEMX_API int shmemx_semaphore_find(shmemx_pool_t pool, const char *name, shmemx_semaphore_t *out);
 SHMEMX_API int shmemx_semaphore_export(shmemx_semaphore_t semaphore, char key[SHMEMX_KEY_TEXT]);
 SHMEMX_API int shmemx_semaphore_import(const char *key, shmemx_semaphore_t *out);
+SHMEMX_API int shmemx_semaphore_on(shmemx_semaphore_t semaphore, int pe, shmemx_semaphore_t *out);
 SHMEMX_API int shmemx_semaphore_close(shmemx_semaphore_t semaphore);
 SHMEMX_API int shmemx_semaphore_destroy(shmemx_semaphore_t semaphore);
 /* Takes a unit. */
@@ -110,6 +126,7 @@ SHMEMX_API int shmemx_cond_create(shmemx_pool_t pool, const char *name, shmemx_c
 SHMEMX_API int shmemx_cond_find(shmemx_pool_t pool, const char *name, shmemx_cond_t *out);
 SHMEMX_API int shmemx_cond_export(shmemx_cond_t cond, char key[SHMEMX_KEY_TEXT]);
 SHMEMX_API int shmemx_cond_import(const char *key, shmemx_cond_t *out);
+SHMEMX_API int shmemx_cond_on(shmemx_cond_t cond, int pe, shmemx_cond_t *out);
 SHMEMX_API int shmemx_cond_close(shmemx_cond_t cond);
 SHMEMX_API int shmemx_cond_destroy(shmemx_cond_t cond);
 /* Unlocks the mutex, waits, and locks it again. Look at what is waited for afterwards: a wait may end for no reason
@@ -133,6 +150,7 @@ SHMEMX_API int shmemx_barrier_create(shmemx_pool_t pool, const char *name, unsig
 SHMEMX_API int shmemx_barrier_find(shmemx_pool_t pool, const char *name, shmemx_barrier_t *out);
 SHMEMX_API int shmemx_barrier_export(shmemx_barrier_t barrier, char key[SHMEMX_KEY_TEXT]);
 SHMEMX_API int shmemx_barrier_import(const char *key, shmemx_barrier_t *out);
+SHMEMX_API int shmemx_barrier_on(shmemx_barrier_t barrier, int pe, shmemx_barrier_t *out);
 SHMEMX_API int shmemx_barrier_close(shmemx_barrier_t barrier);
 SHMEMX_API int shmemx_barrier_destroy(shmemx_barrier_t barrier);
 /* 0; 1 in one of the threads; -EOWNERDEAD: see above; -ETIMEDOUT, -EINTR: this thread's arrival is taken back, and the
@@ -151,6 +169,7 @@ SHMEMX_API int shmemx_event_create(shmemx_pool_t pool, const char *name, int aut
 SHMEMX_API int shmemx_event_find(shmemx_pool_t pool, const char *name, shmemx_event_t *out);
 SHMEMX_API int shmemx_event_export(shmemx_event_t event, char key[SHMEMX_KEY_TEXT]);
 SHMEMX_API int shmemx_event_import(const char *key, shmemx_event_t *out);
+SHMEMX_API int shmemx_event_on(shmemx_event_t event, int pe, shmemx_event_t *out);
 SHMEMX_API int shmemx_event_close(shmemx_event_t event);
 SHMEMX_API int shmemx_event_destroy(shmemx_event_t event);
 SHMEMX_API int shmemx_event_set(shmemx_event_t event);
@@ -172,6 +191,7 @@ SHMEMX_API int shmemx_word_create(shmemx_pool_t pool, const char *name, unsigned
 SHMEMX_API int shmemx_word_find(shmemx_pool_t pool, const char *name, shmemx_word_t *out);
 SHMEMX_API int shmemx_word_export(shmemx_word_t word, char key[SHMEMX_KEY_TEXT]);
 SHMEMX_API int shmemx_word_import(const char *key, shmemx_word_t *out);
+SHMEMX_API int shmemx_word_on(shmemx_word_t word, int pe, shmemx_word_t *out);
 SHMEMX_API int shmemx_word_close(shmemx_word_t word);
 SHMEMX_API int shmemx_word_destroy(shmemx_word_t word);
 SHMEMX_API int shmemx_word_width(shmemx_word_t word);    /* 4 or 8 */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "pool/object.h"
+#include "objects.h"
 #include "queue/queue.h"
 
 struct shmemx_queue {
@@ -102,6 +102,15 @@ static void init(void *shared, void *context)
     shmemi_queue_init(shared, context);
 }
 
+/* The object goes, and with it what was gathered for it. */
+static void drop_queue(void *owner)
+{
+    struct shmemx_queue *handle = owner;
+    if (handle->queue)
+        shmemi_queue_close(handle->queue, true);
+    handle->queue = NULL;
+}
+
 /* The handle of an object; without success the object's is closed. */
 static int make_handle(struct shmemi_object *object, shmemx_queue_t *out)
 {
@@ -115,6 +124,8 @@ static int make_handle(struct shmemi_object *object, shmemx_queue_t *out)
         return rc;
     }
     handle->object = object;
+    object->owner = handle;
+    object->ending = drop_queue;
     *out = handle;
     return 0;
 }
@@ -137,7 +148,7 @@ int shmemx_queue_create(shmemx_pool_t pool, const char *name, const shmemx_queue
                                       .note = attr->note,
                                       .note_bytes = attr->note ? attr->note_bytes : 0};
     if (rc == 0)
-        rc = shmemi_object_create((struct shmemi_pool *)(void *)pool, &spec, &object);
+        rc = shmemi_make_object(pool, &spec, &object);
     return NAMED_INT(rc < 0 ? rc : make_handle(object, out));
 }
 
@@ -146,7 +157,7 @@ int shmemx_queue_find(shmemx_pool_t pool, const char *name, shmemx_queue_t *out)
     struct shmemi_object *object;
     if (!name || !out)
         return NAMED_INT(null(name ? "out" : "name"));
-    int rc = shmemi_object_find((struct shmemi_pool *)(void *)pool, name, SHMEMI_OBJECT_QUEUE, &object);
+    int rc = shmemi_find_object(pool, name, SHMEMI_OBJECT_QUEUE, &object);
     return NAMED_INT(rc < 0 ? rc : make_handle(object, out));
 }
 
@@ -167,12 +178,22 @@ int shmemx_queue_import(const char *key, shmemx_queue_t *out)
     return NAMED_INT(rc < 0 ? rc : make_handle(object, out));
 }
 
+int shmemx_queue_on(shmemx_queue_t queue, int pe, shmemx_queue_t *out)
+{
+    struct shmemi_object *object;
+    int rc = enter(queue);
+    if (rc == 0)
+        rc = out ? shmemi_symmetric_on(queue->object, pe, &object) : null("out");
+    return NAMED_INT(rc < 0 ? rc : make_handle(object, out));
+}
+
 int shmemx_queue_close(shmemx_queue_t queue)
 {
     int entered = enter(queue);
     if (entered < 0 && entered != -ENOENT)
         return NAMED_INT(entered);
-    int rc = shmemi_queue_close(queue->queue, entered < 0), closed = shmemi_object_close(queue->object);
+    int rc = queue->queue ? shmemi_queue_close(queue->queue, entered < 0) : 0,
+        closed = shmemi_object_close(queue->object);
     put_away(queue);
     return NAMED_INT(rc < 0 ? rc : closed);
 }
@@ -182,9 +203,9 @@ int shmemx_queue_destroy(shmemx_queue_t queue)
     int rc = enter(queue);
     if (rc < 0)
         return NAMED_INT(rc);
-    shmemi_queue_close(queue->queue, true);
-    rc = shmemi_object_destroy(queue->object);
-    put_away(queue);
+    rc = shmemi_end_object(queue->object, 0, NULL);
+    if (!queue->queue)
+        put_away(queue);
     return NAMED_INT(rc);
 }
 

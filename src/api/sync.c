@@ -11,7 +11,7 @@
 #include "base/compiler.h"
 #include "base/error.h"
 #include "named.h"
-#include "pool/object.h"
+#include "objects.h"
 #include "sync/barrier.h"
 #include "sync/condition.h"
 #include "sync/event.h"
@@ -107,7 +107,7 @@ static int made(struct shmemi_object *object, void **out)
 static int create(shmemx_pool_t pool, const struct shmemi_object_spec *spec, void **out)
 {
     struct shmemi_object *object;
-    int rc = out ? shmemi_object_create((struct shmemi_pool *)(void *)pool, spec, &object) : null("out");
+    int rc = out ? shmemi_make_object(pool, spec, &object) : null("out");
     return rc < 0 ? rc : made(object, out);
 }
 
@@ -116,7 +116,7 @@ static int find(shmemx_pool_t pool, const char *name, enum shmemi_object_type ty
     struct shmemi_object *object;
     int rc = name && out ? 0 : null(name ? "out" : "name");
     if (rc == 0)
-        rc = shmemi_object_find((struct shmemi_pool *)(void *)pool, name, type, &object);
+        rc = shmemi_find_object(pool, name, type, &object);
     return rc < 0 ? rc : made(object, out);
 }
 
@@ -133,6 +133,15 @@ static int import(const char *key, enum shmemi_object_type type, void **out)
     if (rc == 0)
         rc = shmemi_object_import(key, type, &object);
     return rc < 0 ? rc : made(object, out);
+}
+
+static int on(struct shmemi_object *object, enum shmemi_object_type type, int pe, void **out)
+{
+    struct shmemi_object *there;
+    int rc = out ? shmemi_object_enter(object, type) : null("out");
+    if (rc == 0)
+        rc = shmemi_symmetric_on(object, pe, &there);
+    return rc < 0 ? rc : made(there, out);
 }
 
 static int close_handle(struct shmemi_object *object, enum shmemi_object_type type)
@@ -177,9 +186,20 @@ int shmemx_mutex_import(const char *key, shmemx_mutex_t *out)
     return NAMED(import(key, SHMEMI_OBJECT_MUTEX, (void **)(void *)out));
 }
 
+int shmemx_mutex_on(shmemx_mutex_t mutex, int pe, shmemx_mutex_t *out)
+{
+    return NAMED(on(inner(mutex), SHMEMI_OBJECT_MUTEX, pe, (void **)(void *)out));
+}
+
 int shmemx_mutex_close(shmemx_mutex_t mutex)
 {
     return NAMED(close_handle(inner(mutex), SHMEMI_OBJECT_MUTEX));
+}
+
+/* One whose holder had died is poisoned by this, as by anybody who unlocks without repairing. */
+static void give_mutex_back(struct shmemi_object *object)
+{
+    shmemi_mutex_unlock(&object->site, object->shared);
 }
 
 int shmemx_mutex_destroy(shmemx_mutex_t mutex)
@@ -188,7 +208,7 @@ int shmemx_mutex_destroy(shmemx_mutex_t mutex)
     int rc = shmemi_object_enter(object, SHMEMI_OBJECT_MUTEX);
     if (rc == 0)
         rc = shmemi_mutex_retire(&object->site, object->shared);
-    return NAMED(rc < 0 ? rc : shmemi_object_destroy(object));
+    return NAMED(shmemi_end_object(object, rc, give_mutex_back));
 }
 
 static SHMEMI_COLD int lock_slowly(struct shmemi_object *object, double timeout)
@@ -288,6 +308,11 @@ int shmemx_rwlock_import(const char *key, shmemx_rwlock_t *out)
     return NAMED(import(key, SHMEMI_OBJECT_RWLOCK, (void **)(void *)out));
 }
 
+int shmemx_rwlock_on(shmemx_rwlock_t rwlock, int pe, shmemx_rwlock_t *out)
+{
+    return NAMED(on(inner(rwlock), SHMEMI_OBJECT_RWLOCK, pe, (void **)(void *)out));
+}
+
 int shmemx_rwlock_close(shmemx_rwlock_t rwlock)
 {
     return NAMED(close_handle(inner(rwlock), SHMEMI_OBJECT_RWLOCK));
@@ -299,13 +324,19 @@ static int retire_rwlock(const struct shmemi_object *object)
     return shmemi_rwlock_retire(&rw);
 }
 
+static void give_rwlock_back(struct shmemi_object *object)
+{
+    struct shmemi_rw rw = rw_of(object);
+    shmemi_rwlock_unlock(&rw);
+}
+
 int shmemx_rwlock_destroy(shmemx_rwlock_t rwlock)
 {
     struct shmemi_object *object = inner(rwlock);
     int rc = shmemi_object_enter(object, SHMEMI_OBJECT_RWLOCK);
     if (rc == 0)
         rc = retire_rwlock(object);
-    return NAMED(rc < 0 ? rc : shmemi_object_destroy(object));
+    return NAMED(shmemi_end_object(object, rc, give_rwlock_back));
 }
 
 static SHMEMI_COLD int read_slowly(struct shmemi_object *object, double timeout)
@@ -458,6 +489,11 @@ int shmemx_semaphore_import(const char *key, shmemx_semaphore_t *out)
     return NAMED(import(key, SHMEMI_OBJECT_SEMAPHORE, (void **)(void *)out));
 }
 
+int shmemx_semaphore_on(shmemx_semaphore_t semaphore, int pe, shmemx_semaphore_t *out)
+{
+    return NAMED(on(inner(semaphore), SHMEMI_OBJECT_SEMAPHORE, pe, (void **)(void *)out));
+}
+
 int shmemx_semaphore_close(shmemx_semaphore_t semaphore)
 {
     return NAMED(close_handle(inner(semaphore), SHMEMI_OBJECT_SEMAPHORE));
@@ -480,7 +516,7 @@ int shmemx_semaphore_destroy(shmemx_semaphore_t semaphore)
     int rc = shmemi_object_enter(object, SHMEMI_OBJECT_SEMAPHORE);
     if (rc == 0)
         rc = retire_semaphore(object);
-    return NAMED(rc < 0 ? rc : shmemi_object_destroy(object));
+    return NAMED(shmemi_end_object(object, rc, NULL));
 }
 
 int shmemx_semaphore_wait(shmemx_semaphore_t semaphore, double timeout)
@@ -555,6 +591,11 @@ int shmemx_cond_import(const char *key, shmemx_cond_t *out)
     return NAMED(import(key, SHMEMI_OBJECT_CONDITION, (void **)(void *)out));
 }
 
+int shmemx_cond_on(shmemx_cond_t cond, int pe, shmemx_cond_t *out)
+{
+    return NAMED(on(inner(cond), SHMEMI_OBJECT_CONDITION, pe, (void **)(void *)out));
+}
+
 int shmemx_cond_close(shmemx_cond_t cond)
 {
     return NAMED(close_handle(inner(cond), SHMEMI_OBJECT_CONDITION));
@@ -577,7 +618,7 @@ int shmemx_cond_destroy(shmemx_cond_t cond)
     int rc = shmemi_object_enter(object, SHMEMI_OBJECT_CONDITION);
     if (rc == 0)
         rc = retire_cond(object);
-    return NAMED(rc < 0 ? rc : shmemi_object_destroy(object));
+    return NAMED(shmemi_end_object(object, rc, NULL));
 }
 
 int shmemx_cond_wait(shmemx_cond_t cond, shmemx_mutex_t mutex, double timeout)
@@ -653,6 +694,11 @@ int shmemx_barrier_import(const char *key, shmemx_barrier_t *out)
     return NAMED(import(key, SHMEMI_OBJECT_BARRIER, (void **)(void *)out));
 }
 
+int shmemx_barrier_on(shmemx_barrier_t barrier, int pe, shmemx_barrier_t *out)
+{
+    return NAMED(on(inner(barrier), SHMEMI_OBJECT_BARRIER, pe, (void **)(void *)out));
+}
+
 int shmemx_barrier_close(shmemx_barrier_t barrier)
 {
     return NAMED(close_handle(inner(barrier), SHMEMI_OBJECT_BARRIER));
@@ -675,7 +721,7 @@ int shmemx_barrier_destroy(shmemx_barrier_t barrier)
     int rc = shmemi_object_enter(object, SHMEMI_OBJECT_BARRIER);
     if (rc == 0)
         rc = retire_barrier(object);
-    return NAMED(rc < 0 ? rc : shmemi_object_destroy(object));
+    return NAMED(shmemi_end_object(object, rc, NULL));
 }
 
 int shmemx_barrier_wait(shmemx_barrier_t barrier, double timeout)
@@ -743,6 +789,11 @@ int shmemx_event_import(const char *key, shmemx_event_t *out)
     return NAMED(import(key, SHMEMI_OBJECT_EVENT, (void **)(void *)out));
 }
 
+int shmemx_event_on(shmemx_event_t event, int pe, shmemx_event_t *out)
+{
+    return NAMED(on(inner(event), SHMEMI_OBJECT_EVENT, pe, (void **)(void *)out));
+}
+
 int shmemx_event_close(shmemx_event_t event)
 {
     return NAMED(close_handle(inner(event), SHMEMI_OBJECT_EVENT));
@@ -754,7 +805,7 @@ int shmemx_event_destroy(shmemx_event_t event)
     int rc = shmemi_object_enter(object, SHMEMI_OBJECT_EVENT);
     if (rc == 0)
         rc = shmemi_event_retire(&object->site, object->shared);
-    return NAMED(rc < 0 ? rc : shmemi_object_destroy(object));
+    return NAMED(shmemi_end_object(object, rc, NULL));
 }
 
 int shmemx_event_set(shmemx_event_t event)
@@ -860,6 +911,11 @@ int shmemx_word_import(const char *key, shmemx_word_t *out)
     return NAMED(import(key, SHMEMI_OBJECT_ATOMIC, (void **)(void *)out));
 }
 
+int shmemx_word_on(shmemx_word_t word, int pe, shmemx_word_t *out)
+{
+    return NAMED(on(inner(word), SHMEMI_OBJECT_ATOMIC, pe, (void **)(void *)out));
+}
+
 int shmemx_word_close(shmemx_word_t word)
 {
     return NAMED(close_handle(inner(word), SHMEMI_OBJECT_ATOMIC));
@@ -871,7 +927,7 @@ int shmemx_word_destroy(shmemx_word_t word)
     int rc = shmemi_object_enter(object, SHMEMI_OBJECT_ATOMIC);
     if (rc == 0)
         rc = shmemi_word_retire(&object->site, object->shared);
-    return NAMED(rc < 0 ? rc : shmemi_object_destroy(object));
+    return NAMED(shmemi_end_object(object, rc, NULL));
 }
 
 int shmemx_word_width(shmemx_word_t word)

@@ -408,6 +408,8 @@ int shmemi_leave(void)
         shmemi_service_stop(job->parts->service); /* first, because it answers questions about regions */
         if (job->parts->end_exports)
             job->parts->end_exports();
+        if (job->parts->end_objects)
+            job->parts->end_objects();
         if (job->parts->end_regions)
             job->parts->end_regions(job);
         shmemi_job_end(false);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +12,9 @@
 #include "base/error.h"
 #include "pool_internal.h"
 
-enum { CLOSED_MOST = 256, WAIT_ROWS = 1024 };
+enum { CLOSED_MOST = 256, WAIT_ROWS = SHMEMI_OBJECT_WAIT_ROWS };
+
+static const struct shmemi_object_home_calls of_pools;
 
 /* Handles that were closed lately, kept so that using one is an error and not a crash. */
 static struct {
@@ -31,6 +34,11 @@ const char *shmemi_object_word(enum shmemi_object_type type)
     return type < SHMEMI_OBJECT_TYPES && words[type] ? words[type] : "unknown object";
 }
 
+static struct shmemi_pool *pool_at(struct shmemi_object_home *home)
+{
+    return (struct shmemi_pool *)(void *)((char *)home - offsetof(struct shmemi_pool, objects));
+}
+
 /* The note of an object's name: what a buffer of the program holds may look like an object, or like one that is being
    destroyed. */
 static const char name_note[] = "\0shmem object";
@@ -40,8 +48,14 @@ static bool is_object(const struct shmemi_named *named)
     return named->note_bytes == sizeof name_note && memcmp(named->note, name_note, sizeof name_note) == 0;
 }
 
-static void init_head(struct shmemi_object_head *head, const struct shmemi_object_spec *spec)
+size_t shmemi_object_bytes(const struct shmemi_object_spec *spec)
 {
+    return sizeof(struct shmemi_object_head) + spec->bytes + spec->note_bytes;
+}
+
+void shmemi_object_init(void *buffer, const struct shmemi_object_spec *spec)
+{
+    struct shmemi_object_head *head = buffer;
     memset(head, 0, sizeof *head + spec->bytes);
     head->bytes = sizeof *head + spec->bytes;
     head->note_bytes = spec->note_bytes;
@@ -56,7 +70,7 @@ static void init_head(struct shmemi_object_head *head, const struct shmemi_objec
 
 static int init_named(void *buffer, void *context)
 {
-    init_head(buffer, context);
+    shmemi_object_init(buffer, context);
     return 0;
 }
 
@@ -79,9 +93,8 @@ static void open_handle(struct shmemi_object *object)
     atomic_store_explicit(&object->mark, SHMEMI_OBJECT_OPEN + (uint32_t)object->type, memory_order_relaxed);
 }
 
-/* bytes: of the object, and of the note behind it, as they were checked. */
-static int make_handle(struct shmemi_pool *pool, enum shmemi_object_type type, void *buffer, const uint64_t sizes[2],
-                       struct shmemi_object **out)
+int shmemi_object_open(struct shmemi_object_home *home, enum shmemi_object_type type, void *buffer, size_t bytes,
+                       size_t note_bytes, struct shmemi_object **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, set_guard);
@@ -89,32 +102,57 @@ static int make_handle(struct shmemi_pool *pool, enum shmemi_object_type type, v
     if (!object)
         return shmemi_fail(-ENOMEM, "no private memory for a handle");
     struct shmemi_object_head *head = buffer;
-    uint64_t bytes = sizes[0], note_bytes = sizes[1];
+    uint64_t life = atomic_load_explicit(&head->life, memory_order_acquire); /* [object] */
+    if ((uint32_t)life != (SHMEMI_OBJECT_MARK | type)) {
+        free(object);
+        return shmemi_fail(-ENOENT, "the %s was destroyed", shmemi_object_word(type));
+    }
     *object = (struct shmemi_object){.type = type,
-                                     .pool = pool,
-                                     .domain = &pool->domain,
+                                     .home = home,
+                                     .domain = home->domain,
                                      .shared = head + 1,
                                      .head = head,
                                      .bytes = bytes - sizeof *head,
                                      .note = (char *)head + bytes,
                                      .note_bytes = note_bytes};
-    object->site = (struct shmemi_site){.domain = object->domain,
-                                        .alive = &head->life,
-                                        .life = atomic_load_explicit(&head->life, memory_order_relaxed)};
+    object->site = (struct shmemi_site){.domain = object->domain, .alive = &head->life, .life = life};
     open_handle(object);
     shmemi_pool_lock_all();
-    object->next = pool->handles;
-    pool->handles = object;
+    object->next = home->handles;
+    home->handles = object;
     shmemi_pool_unlock_all();
-    atomic_fetch_add_explicit(&pool->objects, 1, memory_order_relaxed); /* a count of this process */
+    atomic_fetch_add_explicit(&home->open, 1, memory_order_relaxed); /* a count of this process */
     *out = object;
     return 0;
 }
 
+static int make_handle(struct shmemi_pool *pool, enum shmemi_object_type type, void *buffer, const uint64_t sizes[2],
+                       struct shmemi_object **out)
+{
+    return shmemi_object_open(&pool->objects, type, buffer, sizes[0], sizes[1], out);
+}
+
+static void mark_all(struct shmemi_object_home *home, uint32_t mark)
+{
+    for (struct shmemi_object *object = home->handles; object; object = object->next)
+        atomic_store_explicit(&object->mark, mark, memory_order_relaxed); /* see shmemi_object_ready() */
+}
+
 void shmemi_object_forked(struct shmemi_pool *pool)
 {
-    for (struct shmemi_object *object = pool->handles; object; object = object->next)
-        atomic_store_explicit(&object->mark, SHMEMI_OBJECT_FORKED, memory_order_relaxed); /* there is one thread */
+    mark_all(&pool->objects, SHMEMI_OBJECT_FORKED);
+}
+
+void shmemi_object_end_all(struct shmemi_object_home *home, bool forked)
+{
+    if (!forked)
+        shmemi_pool_lock_all();
+    for (struct shmemi_object *object = home->handles; object && !forked; object = object->next)
+        if (object->ending)
+            object->ending(object->owner);
+    mark_all(home, SHMEMI_OBJECT_ENDED);
+    if (!forked)
+        shmemi_pool_unlock_all();
 }
 
 /* What is locked in it would be locked for nobody else. */
@@ -166,7 +204,7 @@ int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_sp
 {
     void *buffer;
     const uint64_t sizes[2] = {sizeof(struct shmemi_object_head) + spec->bytes, spec->note_bytes};
-    size_t bytes = sizes[0] + sizes[1];
+    size_t bytes = shmemi_object_bytes(spec);
     struct shmemi_naming naming = {.name = spec->name,
                                    .size = bytes,
                                    .align = SHMEMI_LINE,
@@ -184,7 +222,7 @@ int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_sp
     if (spec->name)
         rc = shmemi_pool_alloc_named(pool, &naming, &buffer);
     else if ((rc = shmemi_pool_alloc(pool, bytes, SHMEMI_LINE, SHMEMI_ALLOC_KEEP, &buffer)) == 0)
-        init_head(buffer, spec);
+        shmemi_object_init(buffer, spec);
     if (rc < 0)
         return shmemi_fail_in(rc, "cannot make a %s", shmemi_object_word(spec->type));
     return make_handle(pool, spec->type, buffer, sizes, out);
@@ -238,7 +276,12 @@ int shmemi_object_find(struct shmemi_pool *pool, const char *name, enum shmemi_o
 
 int shmemi_object_export(struct shmemi_object *object, char text[SHMEMI_KEY_TEXT])
 {
-    struct shmemi_pool *pool = object->pool;
+    struct shmemi_pool *pool = pool_at(object->home);
+    if (object->home->calls != &of_pools)
+        return shmemi_fail(-ENOTSUP,
+                           "a %s on the symmetric heap has no key: the PEs of its job reach it, and for others "
+                           "it can be made in a pool",
+                           shmemi_object_word(object->type));
     if (!pool->share)
         return shmemi_fail(-EROFS, "nothing can be exported from a file that is not open for writing by all ('%s')",
                            pool->path);
@@ -337,27 +380,30 @@ int shmemi_object_enter(struct shmemi_object *object, enum shmemi_object_type ty
         return 0;
     uint32_t mark = object ? atomic_load_explicit(&object->mark, memory_order_relaxed) : SHMEMI_OBJECT_CLOSED;
     bool forked = mark == SHMEMI_OBJECT_FORKED && object->type == type;
+    if (mark == SHMEMI_OBJECT_ENDED && object->type == type)
+        return shmemi_fail(-ENOENT, "the %s was on the symmetric heap of a job that this process is no longer in",
+                           shmemi_object_word(type));
     if (!forked && mark != SHMEMI_OBJECT_OPEN + (uint32_t)type)
         return shmemi_fail(-EBADF,
                            !object                        ? "the %s is NULL"
                            : mark == SHMEMI_OBJECT_CLOSED ? "the handle of the %s was closed"
                                                           : "this is no handle of a %s",
                            shmemi_object_word(type));
-    int rc = forked ? shmemi_pool_enter(object->pool) : 0;
+    int rc = forked ? object->home->calls->enter(object->home) : 0;
     if (rc < 0)
         return rc;
     if (forked)
         open_handle(object);
-    /* [object] acquire: pairs with the release in init_head(). */
+    /* [object] acquire: pairs with the release in shmemi_object_init(). */
     if (atomic_load_explicit(&object->head->life, memory_order_acquire) != object->site.life)
         return shmemi_fail(-ENOENT, "the %s was destroyed", shmemi_object_word(type));
     return 0;
 }
 
-/* Takes the handle off its pool's list, and keeps it for a while. */
+/* Takes the handle off its home's list, and keeps it for a while. */
 static void retire(struct shmemi_object *object)
 {
-    struct shmemi_object *oldest = NULL, **at = &object->pool->handles;
+    struct shmemi_object *oldest = NULL, **at = &object->home->handles;
     shmemi_pool_lock_all();
     while (*at && *at != object)
         at = &(*at)->next;
@@ -378,28 +424,30 @@ static void retire(struct shmemi_object *object)
 int shmemi_object_close(struct shmemi_object *object)
 {
     uint32_t mark = object ? atomic_load_explicit(&object->mark, memory_order_relaxed) : SHMEMI_OBJECT_CLOSED;
-    if (mark != SHMEMI_OBJECT_FORKED && (!object || mark != SHMEMI_OBJECT_OPEN + (uint32_t)object->type))
+    if (mark != SHMEMI_OBJECT_FORKED && mark != SHMEMI_OBJECT_ENDED &&
+        (!object || mark != SHMEMI_OBJECT_OPEN + (uint32_t)object->type))
         return shmemi_fail(-EBADF, object ? "this is no handle (or it was closed)" : "the handle is NULL");
-    struct shmemi_pool *pool = object->pool;
+    struct shmemi_object_home *home = object->home;
     atomic_store_explicit(&object->mark, SHMEMI_OBJECT_CLOSED, memory_order_relaxed); /* see shmemi_object_ready() */
     retire(object);
     /* relaxed: a count of this process; closing the pool while others use it is a mistake anyway */
-    unsigned left = atomic_fetch_sub_explicit(&pool->objects, 1, memory_order_relaxed) - 1;
-    return pool->imported && left == 0 ? shmemi_pool_close(pool) : 0;
+    unsigned left = atomic_fetch_sub_explicit(&home->open, 1, memory_order_relaxed) - 1;
+    return left == 0 ? home->calls->last_closed(home) : 0;
 }
 
 int shmemi_object_destroy(struct shmemi_object *object)
 {
     struct shmemi_object_head *head = object->head;
-    struct shmemi_pool *pool = object->pool;
     uint64_t life = object->site.life;
     /* [object] acquire and release: one caller destroys it, and nobody uses it from then on. Who comes by after this
        process was killed on the way finishes it: see bury(). */
     if (!atomic_compare_exchange_strong_explicit(&head->life, &life, shmemi_holder(object->domain),
                                                  memory_order_acq_rel, memory_order_relaxed))
         return shmemi_fail(-ENOENT, "the %s was destroyed already", shmemi_object_word(object->type));
+    if (object->ending)
+        object->ending(object->owner);
     shmemi_held_forget(head, (char *)object->shared + object->bytes);
-    int rc = shmemi_pool_free(pool, head);
+    int rc = object->home->calls->give(object->home, head);
     int done = shmemi_object_close(object);
     return rc < 0 ? rc : done;
 }
@@ -417,13 +465,35 @@ static int clear_rows(void *rows, void *unused)
 
 const struct shmemi_waits *shmemi_object_waits(struct shmemi_object *object)
 {
-    struct shmemi_pool *pool = object->pool;
+    if (!object->home->waits.rows)
+        object->home->calls->make_waits(object->home);
+    return object->home->waits.rows ? &object->home->waits : NULL;
+}
+
+/* ---- pools as homes ---- */
+
+static int enter_pool(struct shmemi_object_home *home)
+{
+    return shmemi_pool_enter(pool_at(home));
+}
+
+static int give_to_pool(struct shmemi_object_home *home, void *buffer)
+{
+    return shmemi_pool_free(pool_at(home), buffer);
+}
+
+static int leave_pool(struct shmemi_object_home *home)
+{
+    return pool_at(home)->imported ? shmemi_pool_close(pool_at(home)) : 0;
+}
+
+static void make_waits(struct shmemi_object_home *home)
+{
+    struct shmemi_pool *pool = pool_at(home);
     struct shmemi_naming naming = {.name = wait_name, .size = WAIT_ROWS * sizeof(struct shmemi_wait_row)};
     struct shmemi_named named;
     void *rows = NULL;
     int rc = 0;
-    if (pool->waits.rows)
-        return &pool->waits;
     naming.init = clear_rows;
     for (int i = 0; i < 1000 && !rows && (rc == 0 || rc == -EEXIST); i++) {
         if (rc == -EEXIST) /* somebody is just making it */
@@ -433,8 +503,16 @@ const struct shmemi_waits *shmemi_object_waits(struct shmemi_object *object)
             rows = named.address;
     }
     if (!rows || ((uintptr_t)rows & 63))
-        return NULL;
-    pool->waits = (struct shmemi_waits){
+        return;
+    home->waits = (struct shmemi_waits){
         .rows = rows, .count = WAIT_ROWS, .base = pool->payload, .bytes = shmemi_units_count(pool) * SHMEMI_UNIT};
-    return &pool->waits;
+}
+
+static const struct shmemi_object_home_calls of_pools = {
+    .enter = enter_pool, .give = give_to_pool, .last_closed = leave_pool, .make_waits = make_waits};
+
+void shmemi_object_settle(struct shmemi_pool *pool)
+{
+    pool->objects.calls = &of_pools;
+    pool->objects.domain = &pool->domain;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of synchronisation and queues in a pool or file: making, naming, finding, handing over by key. What they do
-// is in src/sync and src/queue.
+// Objects of synchronisation and queues in a pool, a file or another home: making, naming, finding, handing over by
+// key. What they do is in src/sync and src/queue.
 //
-// A handle is private to a process; the object is one buffer of the pool that begins with a shmemi_object_head. Whoever
-// uses one is a member of its pool, so importing an object's key attaches to the pool.
+// A handle is private to a process; the object is one buffer of its home that begins with a shmemi_object_head. Whoever
+// uses one is a member of its home, so importing an object's key attaches to the pool.
 #ifndef SHMEMI_POOL_OBJECT_H
 #define SHMEMI_POOL_OBJECT_H
 
@@ -39,6 +39,27 @@ enum {
     SHMEMI_OBJECT_OPEN = 0x4a424f00, /* + type: a handle that can be used at once */
     SHMEMI_OBJECT_FORKED = 1,        /* one that a child of fork has from its parent */
     SHMEMI_OBJECT_CLOSED = 2,
+    SHMEMI_OBJECT_ENDED = 3, /* one whose home is gone, and cannot be touched */
+};
+
+struct shmemi_object_home;
+
+/* What a home does for its objects. */
+struct shmemi_object_home_calls {
+    int (*enter)(struct shmemi_object_home *home); /* before the first use in a forked child */
+    int (*give)(struct shmemi_object_home *home, void *buffer);
+    int (*last_closed)(struct shmemi_object_home *home); /* no handle is left */
+    /* Makes home->waits: a table that all members share. May fail: then nobody looks for cycles. */
+    void (*make_waits)(struct shmemi_object_home *home);
+};
+
+/* Where objects lie, as this process knows it: a pool, or (src/comm/objects.c) the symmetric heap. */
+struct shmemi_object_home {
+    const struct shmemi_object_home_calls *calls;
+    const struct shmemi_domain *domain; /* who the members are, and this process is */
+    struct shmemi_object *handles;      /* under the lock of all pools */
+    _Atomic unsigned open;              /* how many handles */
+    struct shmemi_waits waits;          /* rows NULL: not made */
 };
 
 /* A handle. What each operation needs first. */
@@ -52,9 +73,12 @@ struct shmemi_object {
     const void *note;
     size_t note_bytes;
     struct shmemi_object_head *head;
-    struct shmemi_pool *pool;
-    const struct shmemi_domain *domain; /* who this process is; the pool's */
-    struct shmemi_object *next;         /* of the pool's, or of those that were closed */
+    struct shmemi_object_home *home;
+    const struct shmemi_domain *domain; /* who this process is; the home's */
+    struct shmemi_object *next;         /* of the home's, or of those that were closed */
+    /* Before the object goes, or its home, where the handle has an owner that touches it by itself. */
+    void (*ending)(void *owner);
+    void *owner;
 };
 
 /* "mutex" ... */
@@ -73,6 +97,19 @@ struct shmemi_object_spec {
 };
 enum { SHMEMI_OBJECT_NOTE = 544 };
 int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_spec *spec, struct shmemi_object **out);
+
+/* For other homes: what spec says, in fresh memory of shmemi_object_bytes() bytes at a multiple of SHMEMI_LINE. */
+size_t shmemi_object_bytes(const struct shmemi_object_spec *spec);
+void shmemi_object_init(void *buffer, const struct shmemi_object_spec *spec);
+
+/* A handle of the object of that type there. bytes, note_bytes: of the object with its head, and of its note; checked,
+   or known here. -ENOENT: there is none (any more). */
+int shmemi_object_open(struct shmemi_object_home *home, enum shmemi_object_type type, void *buffer, size_t bytes,
+                       size_t note_bytes, struct shmemi_object **out);
+
+/* All handles of a home that goes: their owners are told, and then they can be closed, and nothing else. forked: this
+   is the child, where the owners' threads are not. */
+void shmemi_object_end_all(struct shmemi_object_home *home, bool forked);
 
 /* By its name. -ENOENT; -EINVAL: it is another type of object, or no object. */
 int shmemi_object_find(struct shmemi_pool *pool, const char *name, enum shmemi_object_type type,
@@ -103,7 +140,9 @@ SHMEMI_INLINE bool shmemi_object_ready(const struct shmemi_object *object, enum 
    destroyed; in a forked child this attaches to the pool. */
 int shmemi_object_enter(struct shmemi_object *object, enum shmemi_object_type type);
 
-/* The wait table of the object's pool, which is made when it is first asked for. NULL: there is none, and no room. */
+enum { SHMEMI_OBJECT_WAIT_ROWS = 1024 };
+
+/* The wait table of the object's home, which is made when it is first asked for. NULL: there is none, and no room. */
 const struct shmemi_waits *shmemi_object_waits(struct shmemi_object *object);
 
 /* The handle goes; the object stays. */

@@ -61,6 +61,7 @@ struct shmemi_pool *shmemi_pool_new(void)
     pool->wish = SHMEMI_NO_WISH;
     pool->control_fd = pool->payload_fd = pool->lock_fd = -1;
     pool->writable = true;
+    shmemi_object_settle(pool);
     return pool;
 }
 
@@ -531,7 +532,7 @@ int shmemi_pool_close(struct shmemi_pool *pool)
 {
     if (!pool || pool->handle != OPEN)
         return shmemi_fail(-EBADF, pool ? "the pool was closed already" : "the pool is NULL");
-    unsigned objects = atomic_load_explicit(&pool->objects, memory_order_relaxed); /* a count of this process */
+    unsigned objects = atomic_load_explicit(&pool->objects.open, memory_order_relaxed); /* a count of this process */
     if (objects)
         return shmemi_fail(-EBUSY, "%u handles of objects in the pool are open: close them first", objects);
     pool->handle = CLOSED;

@@ -12,6 +12,7 @@
 #include "layout.h"
 #include "map/service.h"
 #include "map/share.h"
+#include "object.h"
 #include "pool.h"
 #include "sync/waiting.h"
 
@@ -87,11 +88,9 @@ struct shmemi_pool {
     pthread_mutex_t naming;  /* one name of this process is made at a time; taken before central */
     pthread_mutex_t freeing; /* one block that has keys or names is freed at a time; likewise */
     struct shmemi_lock_holders holders;
-    struct shmemi_domain domain;   /* the same, for objects */
-    _Atomic unsigned objects;      /* handles of this process */
-    bool imported;                 /* the import of an object attached to it: closing the last one detaches */
-    struct shmemi_object *handles; /* the same; under the lock of all pools */
-    struct shmemi_waits waits;     /* rows NULL: not made */
+    struct shmemi_domain domain;       /* the same, for objects */
+    struct shmemi_object_home objects; /* whose home it is */
+    bool imported;                     /* the import of an object attached to it: closing the last one detaches */
 
     /* Segments of their own. */
     pthread_mutex_t owns_lock;
@@ -194,7 +193,8 @@ int shmemi_pool_enter(struct shmemi_pool *pool);
 void shmemi_pool_lock_all(void);
 void shmemi_pool_unlock_all(void);
 bool shmemi_pool_any_maps(const void *address);
-/* object.c: in a forked child, whose handles have to attach first. */
+/* object.c: a new pool becomes a home; and in a forked child, whose handles have to attach first. */
+void shmemi_object_settle(struct shmemi_pool *pool);
 void shmemi_object_forked(struct shmemi_pool *pool);
 struct shmemi_pool *shmemi_pool_new(void);
 void shmemi_pool_delete(struct shmemi_pool *pool);
