@@ -94,7 +94,8 @@ int shmemi_active_set_exchange(struct shmemi_group *g, const void *data, size_t 
         /* [told] publishes all that this PE knows of; [sleep] sequentially consistent: see shmemi_wake_arrival(). */
         __atomic_fetch_add(psync_of(g, to) + step, 1, __ATOMIC_SEQ_CST);
         shmemi_wake_arrival(shmemi_group_pe(g, to));
-        rc = shmemi_await_arrival(was_told, own + step);
+        rc = shmemi_await_arrival(was_told, own + step,
+                                  shmemi_group_pe(g, (g->me - distance + g->size) % g->size));
         if (rc == 0)
             __atomic_fetch_sub(own + step, 1, __ATOMIC_ACQUIRE); /* [told] */
     }

@@ -51,7 +51,7 @@ void shmemi_wake_arrival(int pe)
     }
 }
 
-int shmemi_await_arrival(bool (*done)(void *), void *argument)
+int shmemi_await_arrival(bool (*done)(void *), void *argument, int pe)
 {
     struct shmemi_slot *me = &shmemi_current->slots[shmemi_current->me];
     struct shmemi_await wait = {.done = done,
@@ -59,7 +59,8 @@ int shmemi_await_arrival(bool (*done)(void *), void *argument)
                                 .word = &me->arrival_wake,
                                 .sleepers = &me->arrival_sleepers,
                                 .pe = -1,
-                                .all_needed = true,
+                                .all_needed = pe < 0,
+                                .needed = pe + 1,
                                 .deadline = SHMEMI_NO_DEADLINE};
     return shmemi_await(&wait);
 }
@@ -92,7 +93,7 @@ static int arrive_flat(struct shmemi_group *g, struct shmemi_publish *own)
     for (int i = 0; i < g->size; i++)
         shmemi_wake_arrival(shmemi_group_pe(g, i));
     struct flat a = {.g = g, .round = g->round};
-    return shmemi_await_arrival(everybody_published, &a);
+    return shmemi_await_arrival(everybody_published, &a, -1);
 }
 
 /* --- tree ------------------------------------------------------------------------------------------------------- */
@@ -120,9 +121,10 @@ static int arrive_tree(struct shmemi_group *g, struct shmemi_publish *own)
         atomic_exchange_explicit(&self->channel->progress, (self->base + g->round) * STEPS_MOST + (uint64_t)step,
                                  memory_order_seq_cst);
         shmemi_wake_arrival(shmemi_group_pe(g, (g->me + distance) % g->size));
-        const struct shmemi_peer *from = &g->peers[(g->me - distance + g->size) % g->size];
+        int before = (g->me - distance + g->size) % g->size;
+        const struct shmemi_peer *from = &g->peers[before];
         struct step s = {&from->channel->progress, (from->base + g->round) * STEPS_MOST + (uint64_t)step};
-        rc = shmemi_await_arrival(has_come, &s);
+        rc = shmemi_await_arrival(has_come, &s, shmemi_group_pe(g, before));
     }
     return rc;
 }

@@ -22,8 +22,9 @@ enum shmemi_arrival shmemi_choose_arrival(int size);
 /* Wakes the threads of a PE that sleep for arrivals, after a sequentially consistent store that they may wait for. */
 void shmemi_wake_arrival(int pe);
 
-/* Waits for such a store: done() is asked as by shmemi_await(). */
-int shmemi_await_arrival(bool (*done)(void *), void *argument);
+/* Waits for such a store: done() is asked as by shmemi_await(). pe: who has to make it, and may have left when it has;
+   -1: all PEs have to. */
+int shmemi_await_arrival(bool (*done)(void *), void *argument, int pe);
 
 /* The same for all PEs of the job. */
 int shmemi_exchange(const void *data, size_t bytes);
