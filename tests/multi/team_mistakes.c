@@ -34,7 +34,7 @@ static void dies_in_active_set(void)
 
 static void other_size(void)
 {
-    shmem_long_alltoall(SHMEM_TEAM_WORLD, words, words + 8, me == n - 1 ? 3 : 2);
+    shmem_long_alltoall(SHMEM_TEAM_WORLD, words, words + 32, me == n - 1 ? 3 : 2);
 }
 
 static void other_operation(void)
