@@ -12,8 +12,9 @@
 #include "exchange.h"
 #include "order.h"
 #include "rma.h"
+#include "team.h"
 
-static void all_arrive(const char *fn, struct shmemi_group *g)
+SHMEMI_INLINE void all_arrive(const char *fn, struct shmemi_group *g)
 {
     shmemi_require(fn, shmemi_group_exchange(g, NULL, 0));
 }
@@ -35,11 +36,10 @@ int shmemi_coll_barrier(const char *fn, struct shmemi_group *g)
 
 void shmemi_barrier_all(const char *fn)
 {
-    struct shmemi_group *world;
-    if (shmemi_current->n == 0)
-        shmemi_die(fn, "called %s", shmemi_no_job());
-    shmemi_require(fn, shmemi_world(&world));
-    (void)shmemi_coll_barrier(fn, world);
+    struct shmemi_group *world = shmemi_team_group(fn, SHMEMI_TEAM_WORLD);
+    shmemi_quiet();
+    shmemi_coll_begin(fn, world, &(struct shmemi_call){0});
+    all_arrive(fn, world);
 }
 
 /* dest of member i, from `at` on. */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "address.h"
 #include "await.h"
 #include "exchange.h"
 
@@ -69,25 +68,14 @@ void shmemi_coll_compare(const char *fn, struct shmemi_group *g, const struct sh
     }
 }
 
-void shmemi_coll_check_ranges(const char *fn, const void *dest, size_t dest_bytes, const void *source,
-                              size_t source_bytes, bool may_equal)
+void shmemi_coll_overlap(const char *fn, const void *dest, size_t dest_bytes, const void *source, size_t source_bytes,
+                         bool may_equal)
 {
-    int me = shmemi_current->me;
-    if (dest_bytes)
-        shmemi_remote(fn, dest, dest_bytes, me);
-    if (source_bytes)
-        shmemi_remote(fn, source, source_bytes, me);
-    uintptr_t d = (uintptr_t)dest, s = (uintptr_t)source;
-    bool overlap = dest_bytes && source_bytes && d < s + source_bytes && s < d + dest_bytes;
-    if (shmemi_unlikely(overlap && !(may_equal && d == s)))
-        shmemi_die(fn, "dest (%zu bytes at %p) and source (%zu bytes at %p) overlap%s", dest_bytes, dest, source_bytes,
-                   source, may_equal ? ": they must be apart or the same" : "");
+    shmemi_die(fn, "dest (%zu bytes at %p) and source (%zu bytes at %p) overlap%s", dest_bytes, dest, source_bytes,
+               source, may_equal ? ": they must be apart or the same" : "");
 }
 
-size_t shmemi_coll_times(const char *fn, size_t count, size_t what)
+void shmemi_coll_overflow(const char *fn, size_t count, size_t what)
 {
-    size_t product;
-    if (shmemi_unlikely(shmemi_mul_overflows(count, what, &product)))
-        shmemi_die(fn, "%zu times %zu bytes are more than an address space", count, what);
-    return product;
+    shmemi_die(fn, "%zu times %zu bytes are more than an address space", count, what);
 }

@@ -39,16 +39,24 @@ SHMEMI_INLINE bool reached(uint64_t count, uint64_t wanted)
     return (int64_t)(count - wanted) >= 0;
 }
 
+static void SHMEMI_COLD wake(struct shmemi_slot *slot)
+{
+    atomic_fetch_add_explicit(&slot->arrival_wake, 1, memory_order_seq_cst);
+    shmemi_futex_wake(&slot->arrival_wake, INT_MAX);
+}
+
+/* [sleep] the store of whoever calls was sequentially consistent, so either this sees the sleeper or the sleeper sees
+   the store. */
+SHMEMI_INLINE void wake_if_asleep(const struct shmemi_job *job, int pe)
+{
+    struct shmemi_slot *slot = &job->slots[pe];
+    if (shmemi_unlikely(atomic_load_explicit(&slot->arrival_sleepers, memory_order_seq_cst)) && pe != job->me)
+        wake(slot);
+}
+
 void shmemi_wake_arrival(int pe)
 {
-    struct shmemi_slot *slot = &shmemi_current->slots[pe];
-    /* [sleep] the store of whoever calls was sequentially consistent, so either this sees the sleeper or the sleeper
-       sees the store. */
-    if (shmemi_unlikely(atomic_load_explicit(&slot->arrival_sleepers, memory_order_seq_cst)) &&
-        pe != shmemi_current->me) {
-        atomic_fetch_add_explicit(&slot->arrival_wake, 1, memory_order_seq_cst);
-        shmemi_futex_wake(&slot->arrival_wake, INT_MAX);
-    }
+    wake_if_asleep(shmemi_current, pe);
 }
 
 int shmemi_await_arrival(bool (*done)(void *), void *argument, int pe)
@@ -90,8 +98,9 @@ static int arrive_flat(struct shmemi_group *g, struct shmemi_publish *own)
     /* [round] publishes the data and everything before; [sleep] sequentially consistent, so that either this PE sees
        a sleeper or the sleeper sees the round. */
     atomic_exchange_explicit(&own->round, g->peers[g->me].base + g->round, memory_order_seq_cst);
-    for (int i = 0; i < g->size; i++)
-        shmemi_wake_arrival(shmemi_group_pe(g, i));
+    const struct shmemi_job *job = shmemi_current;
+    for (int i = 0, pe = g->start; i < g->size; i++, pe += g->stride)
+        wake_if_asleep(job, pe);
     struct flat a = {.g = g, .round = g->round};
     return shmemi_await_arrival(everybody_published, &a, -1);
 }
@@ -120,7 +129,7 @@ static int arrive_tree(struct shmemi_group *g, struct shmemi_publish *own)
         /* [progress] publishes all that this PE knows of; [sleep]. */
         atomic_exchange_explicit(&self->channel->progress, (self->base + g->round) * STEPS_MOST + (uint64_t)step,
                                  memory_order_seq_cst);
-        shmemi_wake_arrival(shmemi_group_pe(g, (g->me + distance) % g->size));
+        wake_if_asleep(shmemi_current, shmemi_group_pe(g, (g->me + distance) % g->size));
         int before = (g->me - distance + g->size) % g->size;
         const struct shmemi_peer *from = &g->peers[before];
         struct step s = {&from->channel->progress, (from->base + g->round) * STEPS_MOST + (uint64_t)step};
@@ -171,21 +180,16 @@ static int arrive_central(struct shmemi_group *g, struct shmemi_publish *own)
 
 static int arrive(struct shmemi_group *g, struct shmemi_publish *own)
 {
-    switch (g->arrival) {
-    case SHMEMI_ARRIVE_FLAT:
+    if (shmemi_likely(g->arrival == SHMEMI_ARRIVE_FLAT))
         return arrive_flat(g, own);
-    case SHMEMI_ARRIVE_TREE:
-        return arrive_tree(g, own);
-    default:
-        return arrive_central(g, own);
-    }
+    return g->arrival == SHMEMI_ARRIVE_TREE ? arrive_tree(g, own) : arrive_central(g, own);
 }
 
 int shmemi_group_exchange(struct shmemi_group *g, const void *data, size_t bytes)
 {
     if (shmemi_unlikely(g->broken))
         return shmemi_fail(-EPIPE, "collectives no longer work, because an earlier one %s", g->broken);
-    if (g->arrival == SHMEMI_ARRIVE_ACTIVE_SET)
+    if (shmemi_unlikely(g->arrival == SHMEMI_ARRIVE_ACTIVE_SET))
         return shmemi_active_set_exchange(g, data, bytes);
     struct shmemi_publish *own = turn_of(&g->peers[g->me], ++g->round);
     SHMEMI_ASSERT(bytes <= sizeof own->data);

@@ -124,13 +124,13 @@ void shmemi_team_check(const char *fn, const char *argument, uintptr_t team)
         no_team(fn, argument, team);
 }
 
-struct shmemi_group *shmemi_team_group(const char *fn, uintptr_t team)
+struct shmemi_group *shmemi_team_group_slow(const char *fn, uintptr_t team)
 {
     if (shmemi_unlikely(shmemi_current->n == 0))
         shmemi_die(fn, "called %s", shmemi_no_job());
     struct shmemi_group *g;
     shmemi_require(fn, shmemi_world(&g));
-    if (shmemi_likely(team == SHMEMI_TEAM_WORLD) || (g = find(team)) || team == SHMEMI_TEAM_INVALID)
+    if ((g = find(team)) || team == SHMEMI_TEAM_INVALID)
         return g;
     no_team(fn, "team", team);
 }

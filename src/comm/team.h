@@ -31,7 +31,18 @@ int shmemi_team_contexts_most(uintptr_t team);
 void shmemi_team_check(const char *fn, const char *argument, uintptr_t team);
 
 /* The members of a team, for a collective; NULL for SHMEMI_TEAM_INVALID. Anything else that is no team ends the job. */
-struct shmemi_group *shmemi_team_group(const char *fn, uintptr_t team);
+struct shmemi_group *shmemi_team_group_slow(const char *fn, uintptr_t team);
+SHMEMI_INLINE struct shmemi_group *shmemi_team_group(const char *fn, uintptr_t team)
+{
+    const struct shmemi_job *job = shmemi_current;
+    if (shmemi_likely(job->n && team == SHMEMI_TEAM_WORLD)) {
+        /* [world] acquire pairs with the release in shmemi_make_world(). */
+        struct shmemi_group *g = atomic_load_explicit(&job->parts->world, memory_order_acquire);
+        if (shmemi_likely(g != NULL))
+            return g;
+    }
+    return shmemi_team_group_slow(fn, team);
+}
 
 /* Makes a team of the members start, start + stride, ... of the parent: a collective of the parent. 0, or negative with
    the reason, the same on all its PEs: -EINVAL for members that are not in the parent or arguments that differ between
