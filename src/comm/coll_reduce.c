@@ -77,6 +77,13 @@ static void in_slices(const char *fn, struct shmemi_group *g, void *dest, const 
     shmemi_require(fn, shmemi_group_exchange(g, NULL, 0)); /* all slices are written */
 }
 
+/* Whether everybody folds everything itself. What an active set publishes is aligned as a long, not for every type. */
+static bool is_small(const struct shmemi_group *g, size_t bytes, enum shmemi_type type)
+{
+    return bytes <= SHMEMI_PUBLISH_BYTES && (shmemi_likely(g->arrival != SHMEMI_ARRIVE_ACTIVE_SET) ||
+                                             shmemi_type_size(type) <= sizeof(long) || bytes == 0);
+}
+
 /* The checks. Bytes of one array. */
 static size_t begin(const char *fn, struct shmemi_group *g, const void *dest, const void *source, size_t nelems,
                     enum shmemi_type type)
@@ -93,7 +100,7 @@ int shmemi_coll_reduce(const char *fn, struct shmemi_group *g, void *dest, const
     if (!g)
         return -1;
     size_t bytes = begin(fn, g, dest, source, nelems, type);
-    if (bytes > SHMEMI_PUBLISH_BYTES) {
+    if (!is_small(g, bytes, type)) {
         struct slice s; /* its arrays are large, and are filled in as far as they are used */
         s.type = type;
         s.op = op;
@@ -115,7 +122,7 @@ int shmemi_coll_scan(const char *fn, struct shmemi_group *g, void *dest, const v
     if (!g)
         return -1;
     size_t bytes = begin(fn, g, dest, source, nelems, type);
-    if (bytes > SHMEMI_PUBLISH_BYTES) {
+    if (!is_small(g, bytes, type)) {
         struct slice s;
         s.type = type;
         s.inclusive = inclusive;

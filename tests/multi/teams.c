@@ -215,6 +215,7 @@ static void nothing(void)
     GIVES(0, shmem_double_max_reduce(SHMEM_TEAM_WORLD, NULL, NULL, 0));
     GIVES(0, shmem_int_sum_exscan(SHMEM_TEAM_WORLD, NULL, NULL, 0));
     shmem_int_sum_to_all(NULL, NULL, 0, 0, 0, n, NULL, syncs);
+    shmem_longdouble_prod_to_all(NULL, NULL, 0, 0, 0, n, NULL, syncs + SHMEM_SYNC_SIZE);
     shmem_barrier_all();
     shmem_broadcast32(NULL, NULL, 0, 0, 0, 0, n, syncs);
 }
