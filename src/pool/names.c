@@ -208,8 +208,12 @@ int shmemi_pool_alloc_named(struct shmemi_pool *pool, const struct shmemi_naming
         return rc;
     rc = make_block(pool, naming, index, &offset);
     int ended = end(pool, index, rc == 0);
-    rc = rc == 0 ? ended : rc;
     pthread_mutex_unlock(&pool->naming);
+    if (rc == 0 && ended < 0)
+        rc = shmemi_fail(ended,
+                         "the new buffer of the name '%s' was freed meanwhile: somebody freed an address that "
+                         "was not theirs any more",
+                         naming->name);
     if (rc == 0)
         *out = pool->payload + offset;
     return rc;
