@@ -23,6 +23,18 @@ static shmem_ctx_t destroyed_context(void)
     return ctx;
 }
 
+/* Its team was destroyed, and it with the team. */
+static shmem_ctx_t orphaned_context(void)
+{
+    const shmem_team_config_t config = {.num_contexts = 1};
+    shmem_team_t team;
+    shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;
+    if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, &config, SHMEM_TEAM_NUM_CONTEXTS, &team) == 0 &&
+        shmem_team_create_ctx(team, 0, &ctx) == 0)
+        shmem_team_destroy(team);
+    return ctx;
+}
+
 static shmem_team_t destroyed_team(void)
 {
     shmem_team_t team, destroyed;
@@ -98,6 +110,7 @@ static long not_symmetric[SHMEM_SYNC_SIZE];
     X(shmem_team_ptr, "pe is 1", (void)shmem_team_ptr(SHMEM_TEAM_WORLD, object, 1))                                    \
     X(shmem_init_thread, "provided is NULL", (void)shmem_init_thread(SHMEM_THREAD_SINGLE, NULL))                       \
     X(shmem_team_sync, "(it was destroyed)", (void)shmem_team_sync(destroyed_team()))                                  \
+    X(shmem_ctx_long_p, "(it was destroyed)", shmem_ctx_long_p(orphaned_context(), object, 1, 0))                      \
     X(shmem_team_my_pe, "(it was destroyed)", (void)shmem_team_my_pe(destroyed_team()))                                \
     X(shmem_team_destroy, "(it was destroyed)", shmem_team_destroy(destroyed_team()))                                  \
     X(shmem_team_destroy, "is SHMEM_TEAM_WORLD, which cannot be destroyed", shmem_team_destroy(SHMEM_TEAM_WORLD))      \

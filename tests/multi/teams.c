@@ -204,6 +204,31 @@ static void what_is_refused(void)
     }
 }
 
+/* Whoever is late, all wait for it: on the world, on a team, on an active set. */
+static void nobody_leaves_early(void)
+{
+    shmem_team_t team;
+    GIVES(0, shmem_team_split_strided(SHMEM_TEAM_WORLD, n - 1, -1, n, NULL, 0, &team));
+    for (int late = 0; late < n; late++)
+        for (int way = 0; way < 3; way++) {
+            words[0] = -1;
+            shmem_barrier_all();
+            if (me == late) {
+                usleep(1000);
+                words[0] = late;
+            }
+            if (way == 0)
+                shmem_sync_all();
+            else if (way == 1)
+                shmem_team_sync(team);
+            else
+                (shmem_sync)(0, 0, n, syncs);
+            GIVES(late, shmem_long_g(words, late));
+            shmem_barrier_all();
+        }
+    shmem_team_destroy(team);
+}
+
 /* Nothing to do, with null pointers. */
 static void nothing(void)
 {
@@ -415,6 +440,7 @@ int main(int argc, char **argv)
     CASE(configs);
     CASE(what_is_refused);
     CASE(nothing);
+    CASE(nobody_leaves_early);
     if (few)
         goto end;
     CASE(every_grid);
