@@ -87,6 +87,17 @@ typedef struct {
 #define SHMEM_TEAM_INVALID ((shmem_team_t)0)
 #define SHMEM_CTX_INVALID ((shmem_ctx_t)0)
 
+/* Work arrays of the collectives on active sets. */
+#define SHMEM_SYNC_VALUE (-1L)                  /* what every element of pSync holds before and after */
+#define SHMEM_BARRIER_SYNC_SIZE 48              /* longs */
+#define SHMEM_BCAST_SYNC_SIZE 48                /* longs */
+#define SHMEM_COLLECT_SYNC_SIZE 48              /* longs */
+#define SHMEM_REDUCE_SYNC_SIZE 48               /* longs */
+#define SHMEM_REDUCE_MIN_WRKDATA_SIZE 16        /* elements of pWrk, at least */
+#define SHMEM_ALLTOALL_SYNC_SIZE 48             /* longs */
+#define SHMEM_ALLTOALLS_SYNC_SIZE 48            /* longs */
+#define SHMEM_SYNC_SIZE 48                      /* longs, for any of them */
+
 /* Old spellings, deprecated in 1.3. */
 #define _SHMEM_MAJOR_VERSION SHMEM_MAJOR_VERSION
 #define _SHMEM_MINOR_VERSION SHMEM_MINOR_VERSION
@@ -98,6 +109,12 @@ typedef struct {
 #define _SHMEM_CMP_GE SHMEM_CMP_GE
 #define _SHMEM_CMP_LT SHMEM_CMP_LT
 #define _SHMEM_CMP_LE SHMEM_CMP_LE
+#define _SHMEM_SYNC_VALUE SHMEM_SYNC_VALUE
+#define _SHMEM_BARRIER_SYNC_SIZE SHMEM_BARRIER_SYNC_SIZE
+#define _SHMEM_BCAST_SYNC_SIZE SHMEM_BCAST_SYNC_SIZE
+#define _SHMEM_COLLECT_SYNC_SIZE SHMEM_COLLECT_SYNC_SIZE
+#define _SHMEM_REDUCE_SYNC_SIZE SHMEM_REDUCE_SYNC_SIZE
+#define _SHMEM_REDUCE_MIN_WRKDATA_SIZE SHMEM_REDUCE_MIN_WRKDATA_SIZE
 
 /* ------------------------------------------------------------------------------ Start, end, and questions */
 
@@ -348,6 +365,52 @@ int shmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config
    Threads: Safe.
    Standard: "Team Management Routines"; since 1.5. */
 int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team);
+
+/* shmem_team_split_strided. Makes a team of the PEs start, start + stride, ... of the parent team; they are
+   numbered in that order. A collective of the parent team: all its PEs give the same start, stride and size. At
+   most 768 teams of a PE at once, besides the predefined ones.
+     parent_team the team that is split
+     start       the first member, as numbered in the parent
+     stride      distance to the next one; negative: downwards; 0: only with size 1
+     size        number of members, 1 or more
+     config      the members that the mask names; may be NULL if the mask is 0
+     config_mask SHMEM_TEAM_NUM_CONTEXTS, or 0 for the defaults (no contexts)
+     new_team    receives the team; SHMEM_TEAM_INVALID on the parent's other PEs, and when the call fails
+   Returns: 0 on all PEs of the parent; not 0 on all of them when the members are not in the parent, a PE has too
+     many teams, the arguments differ or are wrong, or parent_team is SHMEM_TEAM_INVALID. shmemx_last_error()
+     tells why.
+   Errors: A parent_team that is no team (one that was destroyed), NULL for new_team, and a call outside init and
+     finalize end the job.
+   Threads: Never two threads at once on one parent team; every member calls the team's collectives in the same
+     order.
+   Standard: "Team Management Routines"; since 1.5. */
+int shmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size, const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team);
+
+/* shmem_team_split_2d. Makes two teams: PE p of the parent is at column p modulo xrange of row p / xrange; the x
+   team is its row, the y team its column. A collective of the parent team: all its PEs give the same xrange.
+     parent_team the team that is split
+     xrange      PEs in a row, 1 or more; more than the parent has means all
+     xaxis_config of the x team, as in shmem_team_split_strided
+     xaxis_mask  which of its members count
+     xaxis_team  receives the x team, or SHMEM_TEAM_INVALID when the call fails
+     yaxis_config of the y team
+     yaxis_mask  which of its members count
+     yaxis_team  receives the y team, or SHMEM_TEAM_INVALID when the call fails
+   Returns: 0 on all PEs of the parent; not 0 on all of them, as shmem_team_split_strided.
+   Errors: A parent_team that is no team (one that was destroyed), NULL for a new team, and a call outside init
+     and finalize end the job.
+   Threads: Never two threads at once on one parent team; every member calls the team's collectives in the same
+     order.
+   Standard: "Team Management Routines"; since 1.5. */
+int shmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_config_t *xaxis_config, long xaxis_mask, shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config, long yaxis_mask, shmem_team_t *yaxis_team);
+
+/* shmem_team_destroy. Ends a team and the contexts on it; all its members call it. SHMEM_TEAM_INVALID: does
+   nothing.
+     team        the team
+   Errors: A predefined team, a team that was destroyed, and a call outside init and finalize end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Team Management Routines"; since 1.5. */
+void shmem_team_destroy(shmem_team_t team);
 
 /* ----------------------------------------------------------------------------------------------- Contexts */
 
@@ -2452,31 +2515,173 @@ uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value
 
 /* shmem_barrier_all. Completes what this PE has issued on the default context, as shmem_quiet, and waits until
    every PE is here.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: One thread of each PE.
    Standard: "Collective Routines". */
 void shmem_barrier_all(void);
 
+/* shmem_barrier. As shmem_barrier_all, for the PEs of an active set.
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, and the
+     errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; deprecated in 1.5. */
+void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync);
+
 /* shmem_team_sync. Waits until every PE of the team is here. Plain stores become visible; puts need a quiet
    before. In C11 also under the name shmem_sync.
      team        the team
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_team_sync(shmem_team_t team);
 
+/* shmem_sync. As shmem_sync_all, for the PEs of an active set. In C11 shmem_sync with one argument is
+   shmem_team_sync.
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, and the
+     errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.4; deprecated in 1.5. */
+void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync);
+
 /* shmem_sync_all. Waits until every PE is here. Plain stores become visible; puts need a quiet before.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: One thread of each PE.
    Standard: "Collective Routines"; since 1.4. */
 void shmem_sync_all(void);
+
+/* shmem_TYPE_alltoall and shmem_alltoallmem. Gives each PE of the team a block: block i of the source goes to PE
+   i, as the block of its dest with the number of the giver.
+     team        the team
+     dest        where to, symmetric, nelems elements for each PE
+     source      where from, symmetric, nelems elements for each PE
+     nelems      number of elements of one block (bytes in the mem form), the same on all
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.5. */
+int shmem_float_alltoall(shmem_team_t team, float *dest, const float *source, size_t nelems);
+int shmem_double_alltoall(shmem_team_t team, double *dest, const double *source, size_t nelems);
+int shmem_longdouble_alltoall(shmem_team_t team, long double *dest, const long double *source, size_t nelems);
+int shmem_char_alltoall(shmem_team_t team, char *dest, const char *source, size_t nelems);
+int shmem_schar_alltoall(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems);
+int shmem_short_alltoall(shmem_team_t team, short *dest, const short *source, size_t nelems);
+int shmem_int_alltoall(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int shmem_long_alltoall(shmem_team_t team, long *dest, const long *source, size_t nelems);
+int shmem_longlong_alltoall(shmem_team_t team, long long *dest, const long long *source, size_t nelems);
+int shmem_uchar_alltoall(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems);
+int shmem_ushort_alltoall(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems);
+int shmem_uint_alltoall(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems);
+int shmem_ulong_alltoall(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems);
+int shmem_ulonglong_alltoall(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems);
+int shmem_int8_alltoall(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems);
+int shmem_int16_alltoall(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems);
+int shmem_int32_alltoall(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems);
+int shmem_int64_alltoall(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems);
+int shmem_uint8_alltoall(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems);
+int shmem_uint16_alltoall(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems);
+int shmem_uint32_alltoall(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems);
+int shmem_uint64_alltoall(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems);
+int shmem_size_alltoall(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems);
+int shmem_ptrdiff_alltoall(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems);
+int shmem_alltoallmem(shmem_team_t team, void *dest, const void *source, size_t nelems);
+
+/* shmem_alltoallSIZE. As shmem_alltoallmem on the PEs of an active set, for elements of SIZE bits.
+     dest        where to, symmetric
+     source      where from, symmetric
+     nelems      number of elements (bytes in the mem form)
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, and the
+     errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.3; deprecated in 1.5. */
+void shmem_alltoall32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+void shmem_alltoall64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+
+/* shmem_TYPE_alltoalls and shmem_alltoallsmem. As shmem_alltoall for elements that lie apart: element k of the
+   source is at k * sst, of dest at k * dst, counted over all blocks.
+     team        the team
+     dest        where to, symmetric, nelems elements for each PE
+     source      where from, symmetric, nelems elements for each PE
+     dst         distance of elements in dest, 1 or more, the same on all
+     sst         distance of elements in the source, 1 or more, the same on all
+     nelems      number of elements of one block (bytes in the mem form), the same on all
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.5. */
+int shmem_float_alltoalls(shmem_team_t team, float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_double_alltoalls(shmem_team_t team, double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_longdouble_alltoalls(shmem_team_t team, long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_char_alltoalls(shmem_team_t team, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_schar_alltoalls(shmem_team_t team, signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_short_alltoalls(shmem_team_t team, short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_int_alltoalls(shmem_team_t team, int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_long_alltoalls(shmem_team_t team, long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_longlong_alltoalls(shmem_team_t team, long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_uchar_alltoalls(shmem_team_t team, unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_ushort_alltoalls(shmem_team_t team, unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_uint_alltoalls(shmem_team_t team, unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_ulong_alltoalls(shmem_team_t team, unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_ulonglong_alltoalls(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_int8_alltoalls(shmem_team_t team, int8_t *dest, const int8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_int16_alltoalls(shmem_team_t team, int16_t *dest, const int16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_int32_alltoalls(shmem_team_t team, int32_t *dest, const int32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_int64_alltoalls(shmem_team_t team, int64_t *dest, const int64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_uint8_alltoalls(shmem_team_t team, uint8_t *dest, const uint8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_uint16_alltoalls(shmem_team_t team, uint16_t *dest, const uint16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_uint32_alltoalls(shmem_team_t team, uint32_t *dest, const uint32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_uint64_alltoalls(shmem_team_t team, uint64_t *dest, const uint64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_size_alltoalls(shmem_team_t team, size_t *dest, const size_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_ptrdiff_alltoalls(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_alltoallsmem(shmem_team_t team, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+
+/* shmem_alltoallsSIZE. As shmem_alltoallsmem on the PEs of an active set, for elements of SIZE bits.
+     dest        where to, symmetric
+     source      where from, symmetric
+     dst         distance between the starts in dest, in elements
+     sst         distance between the starts in source, in elements
+     nelems      number of elements (bytes in the mem form)
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, and the
+     errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.3; deprecated in 1.5. */
+void shmem_alltoalls32(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+void shmem_alltoalls64(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
 
 /* shmem_TYPE_broadcast and shmem_broadcastmem. Copies an array of one PE to every PE of the team, itself
    included. dest holds it on return.
@@ -2484,11 +2689,12 @@ void shmem_sync_all(void);
      dest        where to, symmetric
      source      where from, symmetric
      nelems      number of elements (bytes in the mem form)
-     PE_root     the PE that gives, as numbered in the team
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+     PE_root     the PE that gives, as numbered in the team or active set
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_float_broadcast(shmem_team_t team, float *dest, const float *source, size_t nelems, int PE_root);
@@ -2517,16 +2723,73 @@ int shmem_size_broadcast(shmem_team_t team, size_t *dest, const size_t *source, 
 int shmem_ptrdiff_broadcast(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, int PE_root);
 int shmem_broadcastmem(shmem_team_t team, void *dest, const void *source, size_t nelems, int PE_root);
 
+/* shmem_broadcastSIZE. Copies an array of one PE of an active set to every other one. dest of the root is left
+   alone.
+     dest        where to, symmetric
+     source      where from, symmetric
+     nelems      number of elements (bytes in the mem form)
+     PE_root     the PE that gives, as numbered in the team or active set
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, and the
+     errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; deprecated in 1.5. */
+void shmem_broadcast32(void *dest, const void *source, size_t nelems, int PE_root, int PE_start, int logPE_stride, int PE_size, long *pSync);
+void shmem_broadcast64(void *dest, const void *source, size_t nelems, int PE_root, int PE_start, int logPE_stride, int PE_size, long *pSync);
+
+/* shmem_TYPE_collect and shmem_collectmem. As shmem_fcollect, but each PE may give another number of elements.
+     team        the team
+     dest        where to, symmetric, with room for the elements of all PEs
+     source      where from, symmetric
+     nelems      number of elements of this PE (bytes in the mem form)
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.5. */
+int shmem_float_collect(shmem_team_t team, float *dest, const float *source, size_t nelems);
+int shmem_double_collect(shmem_team_t team, double *dest, const double *source, size_t nelems);
+int shmem_longdouble_collect(shmem_team_t team, long double *dest, const long double *source, size_t nelems);
+int shmem_char_collect(shmem_team_t team, char *dest, const char *source, size_t nelems);
+int shmem_schar_collect(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems);
+int shmem_short_collect(shmem_team_t team, short *dest, const short *source, size_t nelems);
+int shmem_int_collect(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int shmem_long_collect(shmem_team_t team, long *dest, const long *source, size_t nelems);
+int shmem_longlong_collect(shmem_team_t team, long long *dest, const long long *source, size_t nelems);
+int shmem_uchar_collect(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems);
+int shmem_ushort_collect(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems);
+int shmem_uint_collect(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems);
+int shmem_ulong_collect(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems);
+int shmem_ulonglong_collect(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems);
+int shmem_int8_collect(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems);
+int shmem_int16_collect(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems);
+int shmem_int32_collect(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems);
+int shmem_int64_collect(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems);
+int shmem_uint8_collect(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems);
+int shmem_uint16_collect(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems);
+int shmem_uint32_collect(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems);
+int shmem_uint64_collect(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems);
+int shmem_size_collect(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems);
+int shmem_ptrdiff_collect(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems);
+int shmem_collectmem(shmem_team_t team, void *dest, const void *source, size_t nelems);
+
 /* shmem_TYPE_fcollect and shmem_fcollectmem. Puts the arrays of all PEs of the team one behind the other, in the
    order of the team, on every one of them.
      team        the team
      dest        where to, symmetric, nelems elements for each PE
      source      where from, symmetric
      nelems      number of elements of one PE (bytes in the mem form), the same on all
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_float_fcollect(shmem_team_t team, float *dest, const float *source, size_t nelems);
@@ -2555,16 +2818,49 @@ int shmem_size_fcollect(shmem_team_t team, size_t *dest, const size_t *source, s
 int shmem_ptrdiff_fcollect(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems);
 int shmem_fcollectmem(shmem_team_t team, void *dest, const void *source, size_t nelems);
 
+/* shmem_collectSIZE. As shmem_collectmem on the PEs of an active set, for elements of SIZE bits.
+     dest        where to, symmetric
+     source      where from, symmetric
+     nelems      number of elements (bytes in the mem form)
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, and the
+     errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; deprecated in 1.5. */
+void shmem_collect32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+void shmem_collect64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+
+/* shmem_fcollectSIZE. As shmem_fcollectmem on the PEs of an active set, for elements of SIZE bits.
+     dest        where to, symmetric
+     source      where from, symmetric
+     nelems      number of elements (bytes in the mem form)
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, and the
+     errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; deprecated in 1.5. */
+void shmem_fcollect32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+void shmem_fcollect64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+
 /* shmem_TYPE_and_reduce. Bitwise and of the arrays of all PEs of the team, element by element; every one of them
    gets the result. dest may be source.
      team        the team
      dest        where to, symmetric
      source      where from, symmetric
      nreduce     number of elements
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_uchar_and_reduce(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce);
@@ -2588,10 +2884,11 @@ int shmem_size_and_reduce(shmem_team_t team, size_t *dest, const size_t *source,
      dest        where to, symmetric
      source      where from, symmetric
      nreduce     number of elements
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_uchar_or_reduce(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce);
@@ -2615,10 +2912,11 @@ int shmem_size_or_reduce(shmem_team_t team, size_t *dest, const size_t *source, 
      dest        where to, symmetric
      source      where from, symmetric
      nreduce     number of elements
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_uchar_xor_reduce(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce);
@@ -2642,10 +2940,11 @@ int shmem_size_xor_reduce(shmem_team_t team, size_t *dest, const size_t *source,
      dest        where to, symmetric
      source      where from, symmetric
      nreduce     number of elements
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_char_max_reduce(shmem_team_t team, char *dest, const char *source, size_t nreduce);
@@ -2679,10 +2978,11 @@ int shmem_longdouble_max_reduce(shmem_team_t team, long double *dest, const long
      dest        where to, symmetric
      source      where from, symmetric
      nreduce     number of elements
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_char_min_reduce(shmem_team_t team, char *dest, const char *source, size_t nreduce);
@@ -2716,10 +3016,11 @@ int shmem_longdouble_min_reduce(shmem_team_t team, long double *dest, const long
      dest        where to, symmetric
      source      where from, symmetric
      nreduce     number of elements
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_char_sum_reduce(shmem_team_t team, char *dest, const char *source, size_t nreduce);
@@ -2755,10 +3056,11 @@ int shmem_complexf_sum_reduce(shmem_team_t team, SHMEMI_COMPLEX(float) *dest, co
      dest        where to, symmetric
      source      where from, symmetric
      nreduce     number of elements
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_char_prod_reduce(shmem_team_t team, char *dest, const char *source, size_t nreduce);
@@ -2787,6 +3089,179 @@ int shmem_double_prod_reduce(shmem_team_t team, double *dest, const double *sour
 int shmem_longdouble_prod_reduce(shmem_team_t team, long double *dest, const long double *source, size_t nreduce);
 int shmem_complexd_prod_reduce(shmem_team_t team, SHMEMI_COMPLEX(double) *dest, const SHMEMI_COMPLEX(double) *source, size_t nreduce);
 int shmem_complexf_prod_reduce(shmem_team_t team, SHMEMI_COMPLEX(float) *dest, const SHMEMI_COMPLEX(float) *source, size_t nreduce);
+
+/* shmem_TYPE_sum_inscan. Element by element, the sum of the arrays of the team's PEs up to and with this one,
+   added in the order of the team. Integers wrap around. dest may be source.
+     team        the team
+     dest        where to, symmetric
+     source      where from, symmetric
+     nelems      number of elements (bytes in the mem form)
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.6. */
+int shmem_char_sum_inscan(shmem_team_t team, char *dest, const char *source, size_t nelems);
+int shmem_schar_sum_inscan(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems);
+int shmem_short_sum_inscan(shmem_team_t team, short *dest, const short *source, size_t nelems);
+int shmem_int_sum_inscan(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int shmem_long_sum_inscan(shmem_team_t team, long *dest, const long *source, size_t nelems);
+int shmem_longlong_sum_inscan(shmem_team_t team, long long *dest, const long long *source, size_t nelems);
+int shmem_ptrdiff_sum_inscan(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems);
+int shmem_uchar_sum_inscan(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems);
+int shmem_ushort_sum_inscan(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems);
+int shmem_uint_sum_inscan(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems);
+int shmem_ulong_sum_inscan(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems);
+int shmem_ulonglong_sum_inscan(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems);
+int shmem_int8_sum_inscan(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems);
+int shmem_int16_sum_inscan(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems);
+int shmem_int32_sum_inscan(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems);
+int shmem_int64_sum_inscan(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems);
+int shmem_uint8_sum_inscan(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems);
+int shmem_uint16_sum_inscan(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems);
+int shmem_uint32_sum_inscan(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems);
+int shmem_uint64_sum_inscan(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems);
+int shmem_size_sum_inscan(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems);
+int shmem_float_sum_inscan(shmem_team_t team, float *dest, const float *source, size_t nelems);
+int shmem_double_sum_inscan(shmem_team_t team, double *dest, const double *source, size_t nelems);
+int shmem_longdouble_sum_inscan(shmem_team_t team, long double *dest, const long double *source, size_t nelems);
+int shmem_complexd_sum_inscan(shmem_team_t team, SHMEMI_COMPLEX(double) *dest, const SHMEMI_COMPLEX(double) *source, size_t nelems);
+int shmem_complexf_sum_inscan(shmem_team_t team, SHMEMI_COMPLEX(float) *dest, const SHMEMI_COMPLEX(float) *source, size_t nelems);
+
+/* shmem_TYPE_sum_exscan. Element by element, the sum of the arrays of the team's PEs before this one, added in
+   the order of the team; zeros on the first one. Integers wrap around. dest may be source.
+     team        the team
+     dest        where to, symmetric
+     source      where from, symmetric
+     nelems      number of elements (bytes in the mem form)
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.6. */
+int shmem_char_sum_exscan(shmem_team_t team, char *dest, const char *source, size_t nelems);
+int shmem_schar_sum_exscan(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems);
+int shmem_short_sum_exscan(shmem_team_t team, short *dest, const short *source, size_t nelems);
+int shmem_int_sum_exscan(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int shmem_long_sum_exscan(shmem_team_t team, long *dest, const long *source, size_t nelems);
+int shmem_longlong_sum_exscan(shmem_team_t team, long long *dest, const long long *source, size_t nelems);
+int shmem_ptrdiff_sum_exscan(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems);
+int shmem_uchar_sum_exscan(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems);
+int shmem_ushort_sum_exscan(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems);
+int shmem_uint_sum_exscan(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems);
+int shmem_ulong_sum_exscan(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems);
+int shmem_ulonglong_sum_exscan(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems);
+int shmem_int8_sum_exscan(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems);
+int shmem_int16_sum_exscan(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems);
+int shmem_int32_sum_exscan(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems);
+int shmem_int64_sum_exscan(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems);
+int shmem_uint8_sum_exscan(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems);
+int shmem_uint16_sum_exscan(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems);
+int shmem_uint32_sum_exscan(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems);
+int shmem_uint64_sum_exscan(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems);
+int shmem_size_sum_exscan(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems);
+int shmem_float_sum_exscan(shmem_team_t team, float *dest, const float *source, size_t nelems);
+int shmem_double_sum_exscan(shmem_team_t team, double *dest, const double *source, size_t nelems);
+int shmem_longdouble_sum_exscan(shmem_team_t team, long double *dest, const long double *source, size_t nelems);
+int shmem_complexd_sum_exscan(shmem_team_t team, SHMEMI_COMPLEX(double) *dest, const SHMEMI_COMPLEX(double) *source, size_t nelems);
+int shmem_complexf_sum_exscan(shmem_team_t team, SHMEMI_COMPLEX(float) *dest, const SHMEMI_COMPLEX(float) *source, size_t nelems);
+
+/* shmem_TYPE_and_to_all and shmem_TYPE_or_to_all and shmem_TYPE_xor_to_all. Element by element, the bitwise and,
+   or, exclusive or of the arrays of all PEs of an active set, as the ..._reduce functions for teams do it. dest
+   may be source.
+     dest        where to, symmetric
+     source      where from, symmetric
+     nreduce     number of elements
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pWrk        symmetric array for the library's use, which this one does without
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, a
+     negative nreduce, and the errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; deprecated in 1.5. */
+void shmem_short_and_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_and_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_and_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_and_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void shmem_short_or_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_or_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_or_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_or_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void shmem_short_xor_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_xor_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_xor_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_xor_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+
+/* shmem_TYPE_max_to_all and shmem_TYPE_min_to_all. Element by element, the maximum or minimum of the arrays of
+   all PEs of an active set, as the ..._reduce functions for teams do it. dest may be source.
+     dest        where to, symmetric
+     source      where from, symmetric
+     nreduce     number of elements
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pWrk        symmetric array for the library's use, which this one does without
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, a
+     negative nreduce, and the errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; deprecated in 1.5. */
+void shmem_short_max_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_max_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_max_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_max_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void shmem_float_max_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void shmem_double_max_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void shmem_longdouble_max_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+void shmem_short_min_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_min_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_min_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_min_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void shmem_float_min_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void shmem_double_min_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void shmem_longdouble_min_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+
+/* shmem_TYPE_sum_to_all and shmem_TYPE_prod_to_all. Element by element, the sum or product of the arrays of all
+   PEs of an active set, as the ..._reduce functions for teams do it. dest may be source.
+     dest        where to, symmetric
+     source      where from, symmetric
+     nreduce     number of elements
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pWrk        symmetric array for the library's use, which this one does without
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, a
+     negative nreduce, and the errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; deprecated in 1.5. */
+void shmem_short_sum_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_sum_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_sum_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_sum_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void shmem_float_sum_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void shmem_double_sum_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void shmem_longdouble_sum_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+void shmem_complexf_sum_to_all(SHMEMI_COMPLEX(float) *dest, const SHMEMI_COMPLEX(float) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(float) *pWrk, long *pSync);
+void shmem_complexd_sum_to_all(SHMEMI_COMPLEX(double) *dest, const SHMEMI_COMPLEX(double) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(double) *pWrk, long *pSync);
+void shmem_short_prod_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+void shmem_int_prod_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+void shmem_long_prod_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+void shmem_longlong_prod_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+void shmem_float_prod_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+void shmem_double_prod_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+void shmem_longdouble_prod_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+void shmem_complexf_prod_to_all(SHMEMI_COMPLEX(float) *dest, const SHMEMI_COMPLEX(float) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(float) *pWrk, long *pSync);
+void shmem_complexd_prod_to_all(SHMEMI_COMPLEX(double) *dest, const SHMEMI_COMPLEX(double) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(double) *pWrk, long *pSync);
 
 /* ----------------------------------------------------------------------------------- Order and completion */
 
@@ -3758,7 +4233,41 @@ void shmem_pcontrol(int level, ...);
 
 #define shmem_signal_set(...) SHMEMI_ARG5(__VA_ARGS__, shmem_ctx_signal_set, shmem_signal_set, shmem_signal_set, shmem_signal_set, 0)(__VA_ARGS__)
 
-#define shmem_sync(team) shmem_team_sync(team)
+#define shmem_sync(...) SHMEMI_ARG5(__VA_ARGS__, shmem_sync, shmem_team_sync, shmem_team_sync, shmem_team_sync, 0)(__VA_ARGS__)
+
+#define shmem_alltoall(team, dest, source, nelems)                                                           \
+    _Generic(*(dest),                                                                                        \
+        float: shmem_float_alltoall,                                                                         \
+        double: shmem_double_alltoall,                                                                       \
+        long double: shmem_longdouble_alltoall,                                                              \
+        char: shmem_char_alltoall,                                                                           \
+        signed char: shmem_schar_alltoall,                                                                   \
+        short: shmem_short_alltoall,                                                                         \
+        int: shmem_int_alltoall,                                                                             \
+        long: shmem_long_alltoall,                                                                           \
+        long long: shmem_longlong_alltoall,                                                                  \
+        unsigned char: shmem_uchar_alltoall,                                                                 \
+        unsigned short: shmem_ushort_alltoall,                                                               \
+        unsigned int: shmem_uint_alltoall,                                                                   \
+        unsigned long: shmem_ulong_alltoall,                                                                 \
+        unsigned long long: shmem_ulonglong_alltoall)(team, dest, source, nelems)
+
+#define shmem_alltoalls(team, dest, source, dst, sst, nelems)                                                \
+    _Generic(*(dest),                                                                                        \
+        float: shmem_float_alltoalls,                                                                        \
+        double: shmem_double_alltoalls,                                                                      \
+        long double: shmem_longdouble_alltoalls,                                                             \
+        char: shmem_char_alltoalls,                                                                          \
+        signed char: shmem_schar_alltoalls,                                                                  \
+        short: shmem_short_alltoalls,                                                                        \
+        int: shmem_int_alltoalls,                                                                            \
+        long: shmem_long_alltoalls,                                                                          \
+        long long: shmem_longlong_alltoalls,                                                                 \
+        unsigned char: shmem_uchar_alltoalls,                                                                \
+        unsigned short: shmem_ushort_alltoalls,                                                              \
+        unsigned int: shmem_uint_alltoalls,                                                                  \
+        unsigned long: shmem_ulong_alltoalls,                                                                \
+        unsigned long long: shmem_ulonglong_alltoalls)(team, dest, source, dst, sst, nelems)
 
 #define shmem_broadcast(team, dest, source, nelems, PE_root)                                                 \
     _Generic(*(dest),                                                                                        \
@@ -3776,6 +4285,23 @@ void shmem_pcontrol(int level, ...);
         unsigned int: shmem_uint_broadcast,                                                                  \
         unsigned long: shmem_ulong_broadcast,                                                                \
         unsigned long long: shmem_ulonglong_broadcast)(team, dest, source, nelems, PE_root)
+
+#define shmem_collect(team, dest, source, nelems)                                                            \
+    _Generic(*(dest),                                                                                        \
+        float: shmem_float_collect,                                                                          \
+        double: shmem_double_collect,                                                                        \
+        long double: shmem_longdouble_collect,                                                               \
+        char: shmem_char_collect,                                                                            \
+        signed char: shmem_schar_collect,                                                                    \
+        short: shmem_short_collect,                                                                          \
+        int: shmem_int_collect,                                                                              \
+        long: shmem_long_collect,                                                                            \
+        long long: shmem_longlong_collect,                                                                   \
+        unsigned char: shmem_uchar_collect,                                                                  \
+        unsigned short: shmem_ushort_collect,                                                                \
+        unsigned int: shmem_uint_collect,                                                                    \
+        unsigned long: shmem_ulong_collect,                                                                  \
+        unsigned long long: shmem_ulonglong_collect)(team, dest, source, nelems)
 
 #define shmem_fcollect(team, dest, source, nelems)                                                           \
     _Generic(*(dest),                                                                                        \
@@ -3901,6 +4427,44 @@ void shmem_pcontrol(int level, ...);
         long double: shmem_longdouble_prod_reduce,                                                           \
         double _Complex: shmem_complexd_prod_reduce,                                                         \
         float _Complex: shmem_complexf_prod_reduce)(team, dest, source, nreduce)
+
+#define shmem_sum_inscan(team, dest, source, nelems)                                                         \
+    _Generic(*(dest),                                                                                        \
+        char: shmem_char_sum_inscan,                                                                         \
+        signed char: shmem_schar_sum_inscan,                                                                 \
+        short: shmem_short_sum_inscan,                                                                       \
+        int: shmem_int_sum_inscan,                                                                           \
+        long: shmem_long_sum_inscan,                                                                         \
+        long long: shmem_longlong_sum_inscan,                                                                \
+        unsigned char: shmem_uchar_sum_inscan,                                                               \
+        unsigned short: shmem_ushort_sum_inscan,                                                             \
+        unsigned int: shmem_uint_sum_inscan,                                                                 \
+        unsigned long: shmem_ulong_sum_inscan,                                                               \
+        unsigned long long: shmem_ulonglong_sum_inscan,                                                      \
+        float: shmem_float_sum_inscan,                                                                       \
+        double: shmem_double_sum_inscan,                                                                     \
+        long double: shmem_longdouble_sum_inscan,                                                            \
+        double _Complex: shmem_complexd_sum_inscan,                                                          \
+        float _Complex: shmem_complexf_sum_inscan)(team, dest, source, nelems)
+
+#define shmem_sum_exscan(team, dest, source, nelems)                                                         \
+    _Generic(*(dest),                                                                                        \
+        char: shmem_char_sum_exscan,                                                                         \
+        signed char: shmem_schar_sum_exscan,                                                                 \
+        short: shmem_short_sum_exscan,                                                                       \
+        int: shmem_int_sum_exscan,                                                                           \
+        long: shmem_long_sum_exscan,                                                                         \
+        long long: shmem_longlong_sum_exscan,                                                                \
+        unsigned char: shmem_uchar_sum_exscan,                                                               \
+        unsigned short: shmem_ushort_sum_exscan,                                                             \
+        unsigned int: shmem_uint_sum_exscan,                                                                 \
+        unsigned long: shmem_ulong_sum_exscan,                                                               \
+        unsigned long long: shmem_ulonglong_sum_exscan,                                                      \
+        float: shmem_float_sum_exscan,                                                                       \
+        double: shmem_double_sum_exscan,                                                                     \
+        long double: shmem_longdouble_sum_exscan,                                                            \
+        double _Complex: shmem_complexd_sum_exscan,                                                          \
+        float _Complex: shmem_complexf_sum_exscan)(team, dest, source, nelems)
 
 #define shmem_wait_until(ivar, cmp, cmp_value)                                                               \
     _Generic(*(ivar),                                                                                        \

@@ -156,6 +156,8 @@ def body_lines(function):
     values = {"fn": fn, "size": function.size}
     if kind:
         values |= {"T": kind.c, "code": kind.code, "compare": f"shmemi_compare_{kind.basic}"}
+    if operation := re.search(r"_(and|or|xor|max|min|sum|prod)_(reduce|to_all)$", function.name):
+        values["op"] = f"SHMEMI_REDUCE_{operation[1].upper()}"
     return [string.Template(line).substitute(values) for line in lines]
 
 

@@ -111,7 +111,8 @@ static int sleep_until_done(const struct shmemi_await *wait)
         uint32_t value = atomic_load_explicit(word, memory_order_seq_cst);
         if (wait->done(wait->argument))
             break;
-        if ((rc = shmemi_check_peers(wait->pe, wait->all_needed)) < 0)
+        if ((rc = shmemi_check_peers(wait->pe, wait->all_needed)) < 0 ||
+            (wait->needed && (rc = check_peer(wait->needed - 1, true)) < 0))
             break;
         if ((rc = shmemi_interrupted()) < 0)
             break;

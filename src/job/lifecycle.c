@@ -235,6 +235,8 @@ static void free_job(struct shmemi_job *job)
         shmemi_blocks_destroy(parts->blocks);
         free(parts->heap_pages);
         free(parts->contexts);
+        if (parts->end_teams)
+            parts->end_teams(parts->teams);
         for (int pe = 0; parts->static_views && pe < job->n; pe++)
             if (pe != job->me && parts->static_views[pe])
                 munmap(parts->static_views[pe], parts->static_bytes);
@@ -272,6 +274,7 @@ static int read_settings(struct shmemi_job *job)
     struct shmemi_job_parts *parts = job->parts;
     parts->timeout = TIMEOUT_DEFAULT;
     parts->launched = shmemi_setting("SHMEM_LAUNCHER") != NULL;
+    parts->checked = shmemi_setting_is_set("SHMEM_DEBUG");
     const char *timeout = shmemi_setting("SHMEM_TIMEOUT");
     return timeout ? shmemi_parse_seconds("SHMEM_TIMEOUT", timeout, &parts->timeout) : 0;
 }

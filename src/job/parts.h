@@ -15,6 +15,8 @@ struct shmemi_heap_blocks;
 struct shmemi_message;
 struct shmemi_regions;
 struct shmemi_contexts;
+struct shmemi_group;
+struct shmemi_teams;
 
 struct shmemi_job_parts {
     struct shmemi_identity identity;
@@ -39,9 +41,12 @@ struct shmemi_job_parts {
     char **static_views;
     _Atomic(struct shmemi_contexts *) contexts; /* NULL until a context is made; freed with the job */
     pthread_mutex_t lock;                       /* protects the lazily made members above */
-    char *stage;        /* scratch for collectives on memory that peers cannot reach; NULL: not yet */
-    uint64_t round;     /* collectives so far; the same on all PEs */
-    const char *broken; /* why collectives no longer work (one was interrupted); NULL: they do */
+    char *stage; /* scratch for collectives on memory that peers cannot reach; NULL: not yet */
+    /* The world team, for every collective; NULL until the first. And the table that it is in. */
+    _Atomic(struct shmemi_group *) world;
+    struct shmemi_teams *teams;
+    void (*end_teams)(struct shmemi_teams *teams);
+    bool checked; /* collectives compare what the PEs call */
 };
 
 #endif

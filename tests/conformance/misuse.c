@@ -12,6 +12,7 @@ static long *object; /* symmetric, 8 longs */
 static long local[8];
 static uint64_t *word;
 #define NO_CONTEXT ((shmem_ctx_t)77)
+#define NO_TEAM ((shmem_team_t)77)
 #define HUGE_COUNT (SIZE_MAX / 2)
 
 static shmem_ctx_t destroyed_context(void)
@@ -21,6 +22,40 @@ static shmem_ctx_t destroyed_context(void)
         shmem_ctx_destroy(ctx);
     return ctx;
 }
+
+/* Its team was destroyed, and it with the team. */
+static shmem_ctx_t orphaned_context(void)
+{
+    const shmem_team_config_t config = {.num_contexts = 1};
+    shmem_team_t team;
+    shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;
+    if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, &config, SHMEM_TEAM_NUM_CONTEXTS, &team) == 0 &&
+        shmem_team_create_ctx(team, 0, &ctx) == 0)
+        shmem_team_destroy(team);
+    return ctx;
+}
+
+static shmem_team_t destroyed_team(void)
+{
+    shmem_team_t team, destroyed;
+    if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, &team) == 0)
+        shmem_team_destroy(team);
+    destroyed = team;
+    if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, &team) != 0) /* in the same place */
+        return SHMEM_TEAM_WORLD;
+    return destroyed;
+}
+
+/* Symmetric, and as it has to be. */
+static long *sync_array(void)
+{
+    long *psync = shmem_malloc(SHMEM_SYNC_SIZE * sizeof *psync);
+    for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
+        psync[i] = SHMEM_SYNC_VALUE;
+    return psync;
+}
+
+static long not_symmetric[SHMEM_SYNC_SIZE];
 
 /* name, what the message has to contain beside the function's name, the calls */
 #define BEFORE_INIT(X)                                                                                                 \
@@ -74,6 +109,43 @@ static shmem_ctx_t destroyed_context(void)
     X(shmem_long_broadcast, "PE_root is 7", (void)shmem_long_broadcast(SHMEM_TEAM_WORLD, object, object + 1, 1, 7))    \
     X(shmem_team_ptr, "pe is 1", (void)shmem_team_ptr(SHMEM_TEAM_WORLD, object, 1))                                    \
     X(shmem_init_thread, "provided is NULL", (void)shmem_init_thread(SHMEM_THREAD_SINGLE, NULL))                       \
+    X(shmem_team_sync, "(it was destroyed)", (void)shmem_team_sync(destroyed_team()))                                  \
+    X(shmem_ctx_long_p, "(it was destroyed)", shmem_ctx_long_p(orphaned_context(), object, 1, 0))                      \
+    X(shmem_team_my_pe, "(it was destroyed)", (void)shmem_team_my_pe(destroyed_team()))                                \
+    X(shmem_team_destroy, "(it was destroyed)", shmem_team_destroy(destroyed_team()))                                  \
+    X(shmem_team_destroy, "is SHMEM_TEAM_WORLD, which cannot be destroyed", shmem_team_destroy(SHMEM_TEAM_WORLD))      \
+    X(shmem_team_destroy, "is SHMEM_TEAM_SHARED", shmem_team_destroy(SHMEM_TEAM_SHARED))                               \
+    X(shmem_team_n_pes, "which is no team", (void)shmem_team_n_pes(NO_TEAM))                                           \
+    X(shmem_team_translate_pe, "dest_team is 0x4d, which is no team",                                                  \
+      (void)shmem_team_translate_pe(SHMEM_TEAM_WORLD, 0, NO_TEAM))                                                     \
+    X(shmem_team_split_strided, "new_team is NULL",                                                                    \
+      (void)shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, NULL))                                        \
+    X(shmem_team_split_2d, "yaxis_team is NULL", {                                                                     \
+        shmem_team_t team;                                                                                             \
+        (void)shmem_team_split_2d(SHMEM_TEAM_WORLD, 1, NULL, 0, &team, NULL, 0, NULL);                                 \
+    })                                                                                                                 \
+    X(shmem_long_alltoall, "overlap", (void)shmem_long_alltoall(SHMEM_TEAM_WORLD, object, object + 1, 2))              \
+    X(shmem_long_fcollect, "overlap", (void)shmem_long_fcollect(SHMEM_TEAM_WORLD, object, object, 2))                  \
+    X(shmem_long_sum_reduce, "apart or the same",                                                                      \
+      (void)shmem_long_sum_reduce(SHMEM_TEAM_WORLD, object, object + 1, 2))                                            \
+    X(shmem_long_sum_exscan, "apart or the same",                                                                      \
+      (void)shmem_long_sum_exscan(SHMEM_TEAM_WORLD, object + 1, object, 2))                                            \
+    X(shmem_long_alltoalls, "sst is 0", (void)shmem_long_alltoalls(SHMEM_TEAM_WORLD, object, object + 2, 1, 0, 1))     \
+    X(shmem_long_alltoalls, "dst is -1", (void)shmem_long_alltoalls(SHMEM_TEAM_WORLD, object, object + 2, -1, 1, 1))   \
+    X(shmem_long_alltoall, "address space", (void)shmem_long_alltoall(SHMEM_TEAM_WORLD, object, object, HUGE_COUNT))   \
+    X(shmem_long_alltoalls, "address space",                                                                           \
+      (void)shmem_long_alltoalls(SHMEM_TEAM_WORLD, object, object, PTRDIFF_MAX, 1, 9))                                 \
+    X(shmem_long_collect, "no symmetric address",                                                                      \
+      (void)shmem_long_collect(SHMEM_TEAM_WORLD, object, not_symmetric, 1))                                            \
+    X(shmem_long_sum_inscan, "NULL", (void)shmem_long_sum_inscan(SHMEM_TEAM_WORLD, NULL, object, 1))                   \
+    X(shmem_barrier, "no symmetric address", shmem_barrier(0, 0, 1, not_symmetric))                                    \
+    X(shmem_barrier, "PE_start is 1", shmem_barrier(1, 0, 1, sync_array()))                                            \
+    X(shmem_barrier, "logPE_stride is -1", shmem_barrier(0, -1, 1, sync_array()))                                      \
+    X(shmem_sync, "PE_size is 0", (shmem_sync)(0, 0, 0, sync_array()))                                                 \
+    X(shmem_sync, "beyond the last PE", (shmem_sync)(0, 31, 2, sync_array()))                                          \
+    X(shmem_sync, "aligned", (shmem_sync)(0, 0, 1, (long *)(void *)((char *)sync_array() + 1)))                        \
+    X(shmem_broadcast64, "PE_root is 1", shmem_broadcast64(object, object + 1, 1, 1, 0, 0, 1, sync_array()))           \
+    X(shmem_int_sum_to_all, "nreduce is -1", shmem_int_sum_to_all(NULL, NULL, -1, 0, 0, 1, NULL, sync_array()))        \
     X(shmem_ctx_destroy, "cannot be destroyed", shmem_ctx_destroy(SHMEM_CTX_DEFAULT))                                  \
     X(shmem_ctx_long_p, "(it was destroyed)", shmem_ctx_long_p(destroyed_context(), object, 1, 0))                     \
     X(shmem_ctx_destroy, "(it was destroyed)", shmem_ctx_destroy(destroyed_context()))                                 \
