@@ -182,14 +182,16 @@ static void amos(void)
 /* Complex numbers move by the functions of their size. */
 static void complex_numbers(void)
 {
-    const double complex mine[2] = {CMPLX(-0.0, me), CMPLX(__builtin_nan("5"), HUGE_VAL)};
-    const float complex small[2] = {CMPLXF(-0.0F, (float)me), CMPLXF(__builtin_nanf("5"), FLT_TRUE_MIN)};
+    const double complex mine[2] = {__builtin_complex(-0.0, (double)me),
+                                    __builtin_complex(__builtin_nan("5"), HUGE_VAL)};
+    const float complex small[2] = {__builtin_complex(-0.0F, (float)me),
+                                    __builtin_complex(__builtin_nanf("5"), FLT_TRUE_MIN)};
     clear();
     shmem_put128(there + ROOM, mine, 2, right);
     shmem_put64(there + ROOM + sizeof mine, small, 2, right);
     shmem_barrier_all();
-    const double complex his[2] = {CMPLX(-0.0, left), mine[1]};
-    const float complex his_small[2] = {CMPLXF(-0.0F, (float)left), small[1]};
+    const double complex his[2] = {__builtin_complex(-0.0, (double)left), mine[1]};
+    const float complex his_small[2] = {__builtin_complex(-0.0F, (float)left), small[1]};
     if (memcmp(there + ROOM, his, sizeof his) != 0 ||
         memcmp(there + ROOM + sizeof his, his_small, sizeof his_small) != 0)
         fail("complex", "put128 or put64", 0);
