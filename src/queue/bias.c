@@ -6,24 +6,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
 #include "base/cpu.h"
 
 enum { LOOKS = 100, YIELDS = 3 };
 
 _Atomic int shmemi_light_fences;
 
-/* The thread sanitizer knows nothing of this system call. */
-#if defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 void shmemi_fences_begin(void)
 {
-#ifndef SANITIZED
+#ifndef SHMEMI_TSAN /* which knows nothing of this system call */
     int light = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
     atomic_store_explicit(&shmemi_light_fences, light, memory_order_relaxed); /* [fences] owners are made later */
 #endif
