@@ -1834,6 +1834,14 @@ void pshmem_ctx_session_stop(shmem_ctx_t ctx);
 /* Profiling */
 void pshmem_pcontrol(int level, ...);
 
+/* Old names that the text no longer has */
+void pshmem_set_cache_inv(void);
+void pshmem_clear_cache_inv(void);
+void pshmem_udcflush(void);
+void pshmem_set_cache_line_inv(void *dest);
+void pshmem_clear_cache_line_inv(void *dest);
+void pshmem_udcflush_line(void *dest);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -22,6 +22,9 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* The compiler tells whoever uses a deprecated name; -Wno-deprecated-declarations keeps it quiet. */
+#define SHMEMI_DEPRECATED(text) __attribute__((__deprecated__(text)))
+
 /* A communication context: what fence and quiet order and complete. Opaque; = and == work. */
 typedef struct shmemi_ctx *shmem_ctx_t;
 
@@ -219,13 +222,13 @@ void shmem_info_get_name(char *name);
    Errors: As shmem_init.
    Threads: Safe.
    Standard: "Library Setup, Exit, and Query Routines"; deprecated in 1.2. */
-void start_pes(int npes);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.2") void start_pes(int npes);
 
 /* _my_pe. Old name of shmem_my_pe, deprecated in 1.2. */
-int _my_pe(void);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.2; use shmem_my_pe") int _my_pe(void);
 
 /* _num_pes. Old name of shmem_n_pes, deprecated in 1.2. */
-int _num_pes(void);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.2; use shmem_n_pes") int _num_pes(void);
 
 /* ------------------------------------------------------------------------------------------------ Threads */
 
@@ -316,16 +319,16 @@ void *shmem_malloc_with_hints(size_t size, long hints);
 void *shmem_calloc(size_t count, size_t size);
 
 /* shmalloc. Old name of shmem_malloc, deprecated in 1.2. */
-void *shmalloc(size_t size);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.2; use shmem_malloc") void *shmalloc(size_t size);
 
 /* shfree. Old name of shmem_free, deprecated in 1.2. */
-void shfree(void *ptr);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.2; use shmem_free") void shfree(void *ptr);
 
 /* shrealloc. Old name of shmem_realloc, deprecated in 1.2. */
-void *shrealloc(void *ptr, size_t size);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.2; use shmem_realloc") void *shrealloc(void *ptr, size_t size);
 
 /* shmemalign. Old name of shmem_align, deprecated in 1.2. */
-void *shmemalign(size_t alignment, size_t size);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.2; use shmem_align") void *shmemalign(size_t alignment, size_t size);
 
 /* -------------------------------------------------------------------------------------------------- Teams */
 
@@ -1211,11 +1214,11 @@ size_t shmem_ctx_size_atomic_fetch(shmem_ctx_t ctx, const size_t *source, int pe
 ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch(shmem_ctx_t ctx, const ptrdiff_t *source, int pe);
 
 /* shmem_TYPE_fetch. Old name of shmem_atomic_fetch, deprecated in 1.4. */
-float shmem_float_fetch(const float *source, int pe);
-double shmem_double_fetch(const double *source, int pe);
-int shmem_int_fetch(const int *source, int pe);
-long shmem_long_fetch(const long *source, int pe);
-long long shmem_longlong_fetch(const long long *source, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch") float shmem_float_fetch(const float *source, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch") double shmem_double_fetch(const double *source, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch") int shmem_int_fetch(const int *source, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch") long shmem_long_fetch(const long *source, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch") long long shmem_longlong_fetch(const long long *source, int pe);
 
 /* shmem_TYPE_atomic_set, and with a context: shmem_ctx_.... Stores a value in an object on another PE in one
    piece.
@@ -1256,11 +1259,11 @@ void shmem_ctx_size_atomic_set(shmem_ctx_t ctx, size_t *dest, size_t value, int 
 void shmem_ctx_ptrdiff_atomic_set(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
 /* shmem_TYPE_set. Old name of shmem_atomic_set, deprecated in 1.4. */
-void shmem_float_set(float *dest, float value, int pe);
-void shmem_double_set(double *dest, double value, int pe);
-void shmem_int_set(int *dest, int value, int pe);
-void shmem_long_set(long *dest, long value, int pe);
-void shmem_longlong_set(long long *dest, long long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_set") void shmem_float_set(float *dest, float value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_set") void shmem_double_set(double *dest, double value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_set") void shmem_int_set(int *dest, int value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_set") void shmem_long_set(long *dest, long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_set") void shmem_longlong_set(long long *dest, long long value, int pe);
 
 /* shmem_TYPE_atomic_compare_swap, and with a context: shmem_ctx_.... Replaces the value of an object on another
    PE if it equals cond.
@@ -1299,9 +1302,9 @@ size_t shmem_ctx_size_atomic_compare_swap(shmem_ctx_t ctx, size_t *dest, size_t 
 ptrdiff_t shmem_ctx_ptrdiff_atomic_compare_swap(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t cond, ptrdiff_t value, int pe);
 
 /* shmem_TYPE_cswap. Old name of shmem_atomic_compare_swap, deprecated in 1.4. */
-int shmem_int_cswap(int *dest, int cond, int value, int pe);
-long shmem_long_cswap(long *dest, long cond, long value, int pe);
-long long shmem_longlong_cswap(long long *dest, long long cond, long long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_compare_swap") int shmem_int_cswap(int *dest, int cond, int value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_compare_swap") long shmem_long_cswap(long *dest, long cond, long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_compare_swap") long long shmem_longlong_cswap(long long *dest, long long cond, long long value, int pe);
 
 /* shmem_TYPE_atomic_swap, and with a context: shmem_ctx_.... Replaces the value of an object on another PE.
      ctx         the context; PEs are numbered as in its team
@@ -1342,11 +1345,11 @@ size_t shmem_ctx_size_atomic_swap(shmem_ctx_t ctx, size_t *dest, size_t value, i
 ptrdiff_t shmem_ctx_ptrdiff_atomic_swap(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
 /* shmem_TYPE_swap. Old name of shmem_atomic_swap, deprecated in 1.4. */
-float shmem_float_swap(float *dest, float value, int pe);
-double shmem_double_swap(double *dest, double value, int pe);
-int shmem_int_swap(int *dest, int value, int pe);
-long shmem_long_swap(long *dest, long value, int pe);
-long long shmem_longlong_swap(long long *dest, long long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_swap") float shmem_float_swap(float *dest, float value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_swap") double shmem_double_swap(double *dest, double value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_swap") int shmem_int_swap(int *dest, int value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_swap") long shmem_long_swap(long *dest, long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_swap") long long shmem_longlong_swap(long long *dest, long long value, int pe);
 
 /* shmem_TYPE_atomic_fetch_inc, and with a context: shmem_ctx_.... Adds 1 to an object on another PE; wraps
    around at the end of its range.
@@ -1383,9 +1386,9 @@ size_t shmem_ctx_size_atomic_fetch_inc(shmem_ctx_t ctx, size_t *dest, int pe);
 ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch_inc(shmem_ctx_t ctx, ptrdiff_t *dest, int pe);
 
 /* shmem_TYPE_finc. Old name of shmem_atomic_fetch_inc, deprecated in 1.4. */
-int shmem_int_finc(int *dest, int pe);
-long shmem_long_finc(long *dest, int pe);
-long long shmem_longlong_finc(long long *dest, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch_inc") int shmem_int_finc(int *dest, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch_inc") long shmem_long_finc(long *dest, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch_inc") long long shmem_longlong_finc(long long *dest, int pe);
 
 /* shmem_TYPE_atomic_inc, and with a context: shmem_ctx_.... Adds 1 to an object on another PE; wraps around at
    the end of its range.
@@ -1421,9 +1424,9 @@ void shmem_ctx_size_atomic_inc(shmem_ctx_t ctx, size_t *dest, int pe);
 void shmem_ctx_ptrdiff_atomic_inc(shmem_ctx_t ctx, ptrdiff_t *dest, int pe);
 
 /* shmem_TYPE_inc. Old name of shmem_atomic_inc, deprecated in 1.4. */
-void shmem_int_inc(int *dest, int pe);
-void shmem_long_inc(long *dest, int pe);
-void shmem_longlong_inc(long long *dest, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_inc") void shmem_int_inc(int *dest, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_inc") void shmem_long_inc(long *dest, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_inc") void shmem_longlong_inc(long long *dest, int pe);
 
 /* shmem_TYPE_atomic_fetch_add, and with a context: shmem_ctx_.... Adds to an object on another PE; wraps around
    at the end of its range.
@@ -1461,9 +1464,9 @@ size_t shmem_ctx_size_atomic_fetch_add(shmem_ctx_t ctx, size_t *dest, size_t val
 ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch_add(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
 /* shmem_TYPE_fadd. Old name of shmem_atomic_fetch_add, deprecated in 1.4. */
-int shmem_int_fadd(int *dest, int value, int pe);
-long shmem_long_fadd(long *dest, long value, int pe);
-long long shmem_longlong_fadd(long long *dest, long long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch_add") int shmem_int_fadd(int *dest, int value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch_add") long shmem_long_fadd(long *dest, long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch_add") long long shmem_longlong_fadd(long long *dest, long long value, int pe);
 
 /* shmem_TYPE_atomic_add, and with a context: shmem_ctx_.... Adds to an object on another PE; wraps around at the
    end of its range.
@@ -1500,9 +1503,9 @@ void shmem_ctx_size_atomic_add(shmem_ctx_t ctx, size_t *dest, size_t value, int 
 void shmem_ctx_ptrdiff_atomic_add(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
 /* shmem_TYPE_add. Old name of shmem_atomic_add, deprecated in 1.4. */
-void shmem_int_add(int *dest, int value, int pe);
-void shmem_long_add(long *dest, long value, int pe);
-void shmem_longlong_add(long long *dest, long long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_add") void shmem_int_add(int *dest, int value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_add") void shmem_long_add(long *dest, long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_add") void shmem_longlong_add(long long *dest, long long value, int pe);
 
 /* shmem_TYPE_atomic_fetch_and, and with a context: shmem_ctx_.... Bitwise and of an object on another PE with a
    value.
@@ -2136,7 +2139,7 @@ void shmem_ushort_wait_until(unsigned short *ivar, int cmp, unsigned short cmp_v
      waits.
    Threads: Safe; only the calling thread waits.
    Standard: "Point-To-Point Synchronization Routines"; deprecated in 1.4. */
-void shmem_wait_until(long *ivar, int cmp, long cmp_value);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4") void shmem_wait_until(long *ivar, int cmp, long cmp_value);
 
 /* shmem_wait. Waits until a long is no longer cmp_value.
      ivar        the object, symmetric; here on this PE
@@ -2146,7 +2149,7 @@ void shmem_wait_until(long *ivar, int cmp, long cmp_value);
      waits.
    Threads: Safe; only the calling thread waits.
    Standard: "Point-To-Point Synchronization Routines"; deprecated in 1.4. */
-void shmem_wait(long *ivar, long cmp_value);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4") void shmem_wait(long *ivar, long cmp_value);
 
 /* shmem_TYPE_wait. Waits until an object is no longer cmp_value.
      ivar        the object, symmetric; here on this PE
@@ -2156,10 +2159,10 @@ void shmem_wait(long *ivar, long cmp_value);
      waits.
    Threads: Safe; only the calling thread waits.
    Standard: "Point-To-Point Synchronization Routines"; deprecated in 1.4. */
-void shmem_short_wait(short *ivar, short cmp_value);
-void shmem_int_wait(int *ivar, int cmp_value);
-void shmem_long_wait(long *ivar, long cmp_value);
-void shmem_longlong_wait(long long *ivar, long long cmp_value);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4") void shmem_short_wait(short *ivar, short cmp_value);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4") void shmem_int_wait(int *ivar, int cmp_value);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4") void shmem_long_wait(long *ivar, long cmp_value);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4") void shmem_longlong_wait(long long *ivar, long long cmp_value);
 
 /* shmem_TYPE_wait_until_all. Waits until all elements compare as asked.
      ivars       the array of objects, symmetric; here on this PE
@@ -2533,7 +2536,7 @@ void shmem_barrier_all(void);
      errors of the form on a team end the job.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; deprecated in 1.5. */
-void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync);
 
 /* shmem_team_sync. Waits until every PE of the team is here. Plain stores become visible; puts need a quiet
    before. In C11 also under the name shmem_sync.
@@ -2558,7 +2561,7 @@ int shmem_team_sync(shmem_team_t team);
      errors of the form on a team end the job.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.4; deprecated in 1.5. */
-void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync);
 
 /* shmem_sync_all. Waits until every PE is here. Plain stores become visible; puts need a quiet before.
    Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
@@ -2621,8 +2624,8 @@ int shmem_alltoallmem(shmem_team_t team, void *dest, const void *source, size_t 
      errors of the form on a team end the job.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.3; deprecated in 1.5. */
-void shmem_alltoall32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
-void shmem_alltoall64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_alltoall32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_alltoall64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
 
 /* shmem_TYPE_alltoalls and shmem_alltoallsmem. As shmem_alltoall for elements that lie apart: element k of the
    source is at k * sst, of dest at k * dst, counted over all blocks.
@@ -2680,8 +2683,8 @@ int shmem_alltoallsmem(shmem_team_t team, void *dest, const void *source, ptrdif
      errors of the form on a team end the job.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.3; deprecated in 1.5. */
-void shmem_alltoalls32(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
-void shmem_alltoalls64(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_alltoalls32(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_alltoalls64(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
 
 /* shmem_TYPE_broadcast and shmem_broadcastmem. Copies an array of one PE to every PE of the team, itself
    included. dest holds it on return.
@@ -2738,8 +2741,8 @@ int shmem_broadcastmem(shmem_team_t team, void *dest, const void *source, size_t
      errors of the form on a team end the job.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; deprecated in 1.5. */
-void shmem_broadcast32(void *dest, const void *source, size_t nelems, int PE_root, int PE_start, int logPE_stride, int PE_size, long *pSync);
-void shmem_broadcast64(void *dest, const void *source, size_t nelems, int PE_root, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_broadcast32(void *dest, const void *source, size_t nelems, int PE_root, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_broadcast64(void *dest, const void *source, size_t nelems, int PE_root, int PE_start, int logPE_stride, int PE_size, long *pSync);
 
 /* shmem_TYPE_collect and shmem_collectmem. As shmem_fcollect, but each PE may give another number of elements.
      team        the team
@@ -2831,8 +2834,8 @@ int shmem_fcollectmem(shmem_team_t team, void *dest, const void *source, size_t 
      errors of the form on a team end the job.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; deprecated in 1.5. */
-void shmem_collect32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
-void shmem_collect64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_collect32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_collect64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
 
 /* shmem_fcollectSIZE. As shmem_fcollectmem on the PEs of an active set, for elements of SIZE bits.
      dest        where to, symmetric
@@ -2847,8 +2850,8 @@ void shmem_collect64(void *dest, const void *source, size_t nelems, int PE_start
      errors of the form on a team end the job.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; deprecated in 1.5. */
-void shmem_fcollect32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
-void shmem_fcollect64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_fcollect32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_fcollect64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
 
 /* shmem_TYPE_and_reduce. Bitwise and of the arrays of all PEs of the team, element by element; every one of them
    gets the result. dest may be source.
@@ -3186,18 +3189,18 @@ int shmem_complexf_sum_exscan(shmem_team_t team, SHMEMI_COMPLEX(float) *dest, co
      negative nreduce, and the errors of the form on a team end the job.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; deprecated in 1.5. */
-void shmem_short_and_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
-void shmem_int_and_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
-void shmem_long_and_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
-void shmem_longlong_and_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
-void shmem_short_or_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
-void shmem_int_or_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
-void shmem_long_or_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
-void shmem_longlong_or_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
-void shmem_short_xor_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
-void shmem_int_xor_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
-void shmem_long_xor_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
-void shmem_longlong_xor_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_short_and_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_int_and_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_long_and_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longlong_and_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_short_or_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_int_or_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_long_or_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longlong_or_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_short_xor_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_int_xor_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_long_xor_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longlong_xor_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
 
 /* shmem_TYPE_max_to_all and shmem_TYPE_min_to_all. Element by element, the maximum or minimum of the arrays of
    all PEs of an active set, as the ..._reduce functions for teams do it. dest may be source.
@@ -3214,20 +3217,20 @@ void shmem_longlong_xor_to_all(long long *dest, const long long *source, int nre
      negative nreduce, and the errors of the form on a team end the job.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; deprecated in 1.5. */
-void shmem_short_max_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
-void shmem_int_max_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
-void shmem_long_max_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
-void shmem_longlong_max_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
-void shmem_float_max_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
-void shmem_double_max_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
-void shmem_longdouble_max_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
-void shmem_short_min_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
-void shmem_int_min_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
-void shmem_long_min_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
-void shmem_longlong_min_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
-void shmem_float_min_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
-void shmem_double_min_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
-void shmem_longdouble_min_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_short_max_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_int_max_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_long_max_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longlong_max_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_float_max_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_double_max_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longdouble_max_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_short_min_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_int_min_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_long_min_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longlong_min_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_float_min_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_double_min_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longdouble_min_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
 
 /* shmem_TYPE_sum_to_all and shmem_TYPE_prod_to_all. Element by element, the sum or product of the arrays of all
    PEs of an active set, as the ..._reduce functions for teams do it. dest may be source.
@@ -3244,24 +3247,24 @@ void shmem_longdouble_min_to_all(long double *dest, const long double *source, i
      negative nreduce, and the errors of the form on a team end the job.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; deprecated in 1.5. */
-void shmem_short_sum_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
-void shmem_int_sum_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
-void shmem_long_sum_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
-void shmem_longlong_sum_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
-void shmem_float_sum_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
-void shmem_double_sum_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
-void shmem_longdouble_sum_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
-void shmem_complexf_sum_to_all(SHMEMI_COMPLEX(float) *dest, const SHMEMI_COMPLEX(float) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(float) *pWrk, long *pSync);
-void shmem_complexd_sum_to_all(SHMEMI_COMPLEX(double) *dest, const SHMEMI_COMPLEX(double) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(double) *pWrk, long *pSync);
-void shmem_short_prod_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
-void shmem_int_prod_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
-void shmem_long_prod_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
-void shmem_longlong_prod_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
-void shmem_float_prod_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
-void shmem_double_prod_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
-void shmem_longdouble_prod_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
-void shmem_complexf_prod_to_all(SHMEMI_COMPLEX(float) *dest, const SHMEMI_COMPLEX(float) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(float) *pWrk, long *pSync);
-void shmem_complexd_prod_to_all(SHMEMI_COMPLEX(double) *dest, const SHMEMI_COMPLEX(double) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(double) *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_short_sum_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_int_sum_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_long_sum_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longlong_sum_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_float_sum_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_double_sum_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longdouble_sum_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_complexf_sum_to_all(SHMEMI_COMPLEX(float) *dest, const SHMEMI_COMPLEX(float) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(float) *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_complexd_sum_to_all(SHMEMI_COMPLEX(double) *dest, const SHMEMI_COMPLEX(double) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(double) *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_short_prod_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_int_prod_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_long_prod_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longlong_prod_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_float_prod_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_double_prod_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longdouble_prod_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_complexf_prod_to_all(SHMEMI_COMPLEX(float) *dest, const SHMEMI_COMPLEX(float) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(float) *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_complexd_prod_to_all(SHMEMI_COMPLEX(double) *dest, const SHMEMI_COMPLEX(double) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(double) *pWrk, long *pSync);
 
 /* ----------------------------------------------------------------------------------- Order and completion */
 
@@ -3348,6 +3351,26 @@ void shmem_ctx_session_stop(shmem_ctx_t ctx);
    Threads: Safe.
    Standard: "Profiling Interface"; since 1.5. */
 void shmem_pcontrol(int level, ...);
+
+/* ------------------------------------------------------------------ Old names that the text no longer has */
+
+/* shmem_set_cache_inv and shmem_clear_cache_inv and shmem_udcflush. Do nothing: caches are coherent.
+   Errors: None.
+   Threads: Safe.
+   Standard: "Cache Management, OpenSHMEM 1.3"; deprecated in 1.3. */
+SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_set_cache_inv(void);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_clear_cache_inv(void);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_udcflush(void);
+
+/* shmem_set_cache_line_inv and shmem_clear_cache_line_inv and shmem_udcflush_line. Do nothing: caches are
+   coherent.
+     dest        not used
+   Errors: None.
+   Threads: Safe.
+   Standard: "Cache Management, OpenSHMEM 1.3"; deprecated in 1.3. */
+SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_set_cache_line_inv(void *dest);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_clear_cache_line_inv(void *dest);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_udcflush_line(void *dest);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

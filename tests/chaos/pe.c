@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program for the tests of the launcher and of sudden ends: does what its first argument says.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the old names are tested, too */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

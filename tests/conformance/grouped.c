@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The collectives that typed.c does not call, for every type, in groups of PEs that are not the whole job: teams in
 // reverse order and with odd strides, and the active sets of the old calls. Any number of PEs (run with 1 to 8).
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the old names are tested, too */
 #include "types.h"
 
 #include <string.h>

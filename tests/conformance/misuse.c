@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What bad arguments get: the job ends at once, with an exit code that is not 0 and a message that names the
 // function, the argument and what was found. Each case runs in a child, as a job of one.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the old names are tested, too */
 #include <shmem.h>
 #include <stdbool.h>
 #include <stdio.h>

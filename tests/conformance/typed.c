@@ -5,6 +5,7 @@
 // type and differ between PEs, so that a maximum is not a minimum, and signed is not unsigned. The first
 // mistake is printed as a sentence and ends the job. Functions are named through macros because they differ
 // in the type only; tests/compile/spec_table.py looks that none is left out.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the old names are tested, too */
 #include "types.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // team_mistakes NAME: makes one mistake with teams or active sets; team_mistakes.py knows what has to come of it.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the old names are tested, too */
 #include <shmem.h>
 #include <signal.h>
 #include <stdint.h>

@@ -2,6 +2,7 @@
 // Teams as programs make them: every triplet and every grid against a model, many at once and many in a row, several in
 // flight in one PE, and what is refused; then active sets that overlap. SHMEM_TEST_FULL=1: more of it, and large
 // arrays.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the old names are tested, too */
 #include "multi.h"
 
 #include <malloc.h>
