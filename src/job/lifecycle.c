@@ -23,6 +23,7 @@
 #include "hal/hal.h"
 #include "map/wire.h"
 #include "heap.h"
+#include "live.h"
 #include "message.h"
 #include "parts.h"
 #include "statics.h"
@@ -233,6 +234,7 @@ static void free_job(struct shmemi_job *job)
         if (parts->control_fd >= 0)
             close(parts->control_fd);
         shmemi_blocks_destroy(parts->blocks);
+        shmemi_live_destroy(parts->live);
         free(parts->heap_pages);
         free(parts->contexts);
         if (parts->end_teams)

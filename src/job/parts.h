@@ -12,6 +12,7 @@
 #include "map/service.h"
 
 struct shmemi_heap_blocks;
+struct shmemi_live;
 struct shmemi_message;
 struct shmemi_regions;
 struct shmemi_contexts;
@@ -29,6 +30,7 @@ struct shmemi_job_parts {
     int heap_fd, control_fd;
     bool heap_kept; /* somebody's arrays lie in the heap: it stays mapped after finalize */
     struct shmemi_heap_blocks *blocks;
+    struct shmemi_live *live;       /* its blocks by address, with SHMEM_DEBUG; else NULL */
     uint8_t *heap_pages;            /* a bit for each granule of the heap: whether its pages are taken */
     struct shmemi_regions *regions; /* NULL until a region is made or looked for; and what comm/ does for it: */
     void (*end_regions)(struct shmemi_job *job);

@@ -5,6 +5,7 @@
 #include <shmem.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,6 +55,21 @@ static long *sync_array(void)
     for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
         psync[i] = SHMEM_SYNC_VALUE;
     return psync;
+}
+
+/* A block behind it stays, so that what is beyond the block was allocated once. */
+static long *freed(size_t bytes)
+{
+    long *block = shmem_malloc(bytes);
+    (void)shmem_malloc(64);
+    shmem_free(block);
+    return block;
+}
+
+/* To 61 bytes, of a line of 64. */
+static void *resized(void)
+{
+    return shmem_realloc(shmem_malloc(200), 61);
 }
 
 static long not_symmetric[SHMEM_SYNC_SIZE];
@@ -168,25 +184,53 @@ static long not_symmetric[SHMEM_SYNC_SIZE];
         shmem_set_lock(object);                                                                                        \
     })
 
+/* With SHMEM_DEBUG=1. */
+#define CHECKED(X)                                                                                                     \
+    X(shmem_long_p, "it was freed", shmem_long_p(freed(8), 1, 0))                                                      \
+    X(shmem_long_g, "it was freed", (void)shmem_long_g(freed(1 << 20), 0))                                             \
+    X(shmem_long_atomic_inc, "it was freed", shmem_long_atomic_inc(freed(8), 0))                                       \
+    X(shmem_long_wait_until, "it was freed", shmem_long_wait_until(freed(8), SHMEM_CMP_EQ, 0))                         \
+    X(shmem_long_put_signal, "it was freed",                                                                           \
+      shmem_long_put_signal(object, local, 1, (uint64_t *)freed(8), 1, SHMEM_SIGNAL_SET, 0))                           \
+    X(shmem_long_sum_reduce, "it was freed", (void)shmem_long_sum_reduce(SHMEM_TEAM_WORLD, freed(8), object, 1))       \
+    X(shmem_set_lock, "it was freed", shmem_set_lock(freed(8)))                                                        \
+    X(shmem_long_put, "past the end of the block of 64 bytes",                                                         \
+      ((void)freed(8), shmem_long_put(object + 6, local, 3, 0)))                                                       \
+    X(shmem_getmem, "past the end of the block of 61 bytes", shmem_getmem(local, (char *)resized() + 60, 2, 0))
+
 struct misuse {
     const char *function, *text;
 };
 
 #define ROW(FN, TEXT, CALL) {#FN, TEXT},
-static const struct misuse cases[] = {BEFORE_INIT(ROW) INSIDE(ROW) AFTER_FINALIZE(ROW)};
-enum { CASES = sizeof cases / sizeof *cases };
+static const struct misuse cases[] = {BEFORE_INIT(ROW) INSIDE(ROW) AFTER_FINALIZE(ROW) CHECKED(ROW)};
+static const struct misuse last_cases[] = {CHECKED(ROW)};
+enum { CASES = sizeof cases / sizeof *cases, FIRST_CHECKED = CASES - sizeof last_cases / sizeof *last_cases };
 
 #define TRY(FN, TEXT, CALL)                                                                                            \
     if (next++ == number)                                                                                              \
         CALL;
 
-static void commit(int number)
+static void begin(void)
 {
-    int next = 0;
-    BEFORE_INIT(TRY)
     shmem_init();
     object = shmem_calloc(8, sizeof *object);
     word = (uint64_t *)object;
+}
+
+static void commit(int number)
+{
+    int next = FIRST_CHECKED;
+    if (number >= FIRST_CHECKED) {
+        setenv("SHMEM_DEBUG", "1", 1);
+        setenv("SHMEM_LOG", "error", 1);
+        begin();
+        CHECKED(TRY)
+        return;
+    }
+    next = 0;
+    BEFORE_INIT(TRY)
+    begin();
     INSIDE(TRY)
     shmem_finalize();
     AFTER_FINALIZE(TRY)
