@@ -72,15 +72,20 @@ static void crowd(int type, enum amo amo, bool ctx, bool nbi)
     for (int i = 0; i < TIMES + 1; i++)
         (void)atomics[type].amo(amo, ctx, nbi, &word, a, 0, 0);
     shmem_barrier_all();
-    uint64_t wanted = 0;
-    for (int pe = 0; pe < n && pe < 31; pe++)
-        wanted |= (uint64_t)1 << pe;
+    uint64_t wanted = 0, sum = 0, differ = 0;
+    for (int pe = 0; pe < n; pe++) { /* beyond 31 PEs bits meet */
+        wanted |= (uint64_t)1 << pe % 31;
+        sum += (uint64_t)1 << pe % 31;
+        differ ^= (uint64_t)1 << pe % 31;
+    }
     if (amo == AND || amo == FETCH_AND)
         wanted = mask & ~wanted;
     if (amo == INC || amo == FETCH_INC)
         wanted = (uint64_t)n * (TIMES + 1);
     if (amo == ADD || amo == FETCH_ADD)
-        wanted *= TIMES + 1;
+        wanted = sum * (TIMES + 1);
+    if (amo == XOR || amo == FETCH_XOR) /* an odd number of times */
+        wanted = differ;
     if (me == 0 && word != (wanted & mask)) {
         printf("shmem_%s_atomic number %d: %#lx instead of %#lx\n", atomics[type].name, (int)amo, (unsigned long)word,
                (unsigned long)(wanted & mask));
