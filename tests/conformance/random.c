@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ZONE = 2048, ROUND = 64, SHARED = 16, LOCAL = 4096, MAX_PES = 16, MAX_OPERATIONS = 1 << 20 };
+enum { ZONE = 2048, ROUND = 64, SHARED = 16, LOCAL = 4096, MAX_PES = 64, MAX_OPERATIONS = 1 << 20 };
 enum kind { MOVE, OWN_AMO, SHARED_AMO, TICKET };
 
 struct op {
