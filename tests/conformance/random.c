@@ -37,7 +37,7 @@ static uint64_t seed;
 static size_t memory_bytes;
 static unsigned char *memory, *model[MAX_PES]; /* n zones, then the shared words, then the counter of tickets */
 static int *drawn;                             /* on PE 0: how often each ticket was drawn, by PE and number */
-static long operations, last_writer[1 << 16];  /* of bytes of this PE's memory */
+static long operations, last_writer[(MAX_PES + 1) * ZONE]; /* of bytes of this PE's memory */
 static unsigned char local[ROUND][LOCAL], expected[ROUND][LOCAL];
 
 /* What was issued since the last quiet. */
