@@ -108,8 +108,8 @@ static void wake(int pe)
     }
 }
 
-/* Waits for this PE's own copy. */
-static void wait_for(const struct lock *l, bool (*done)(void *))
+/* Waits for this PE's own copy, for as long as a PE may change it (releaser: 1 + that PE, or 0). */
+static void wait_for(const struct lock *l, bool (*done)(void *), int releaser)
 {
     struct shmemi_slot *slot = &shmemi_current->slots[shmemi_current->me];
     struct shmemi_await wait = {.done = done,
@@ -117,6 +117,7 @@ static void wait_for(const struct lock *l, bool (*done)(void *))
                                 .word = &slot->arrival_wake,
                                 .sleepers = &slot->arrival_sleepers,
                                 .pe = -1,
+                                .releaser = releaser,
                                 .deadline = SHMEMI_NO_DEADLINE};
     if (!done(l->own))
         shmemi_require(l->fn, shmemi_await(&wait));
@@ -168,7 +169,7 @@ static void enter_in_turn(const struct lock *l)
         if ((word & HOLDING) && (word & ~0ull << THREAD_SHIFT) == this_thread())
             shmemi_die(l->fn, "lock is %p, which this PE and thread has set already: locks do not nest",
                        (void *)l->address);
-        wait_for(l, unused_here);
+        wait_for(l, unused_here, 0);
     }
 }
 
@@ -194,7 +195,7 @@ void shmemi_lock_set(const char *fn, long *lock)
     if ((theirs & NEXT_MASK) || !(theirs & (WAITING | HOLDING)))
         no_lock(&l, theirs);
     wake(before); /* it may wait in clear for who comes next */
-    wait_for(&l, holding);
+    wait_for(&l, holding, before + 1); /* it holds the lock, or waits for it */
 }
 
 bool shmemi_lock_test(const char *fn, long *lock)
@@ -220,7 +221,7 @@ void shmemi_lock_clear(const char *fn, long *lock)
         leave(&l);
         return;
     }
-    wait_for(&l, has_next); /* somebody is the last, and about to tell this PE */
+    wait_for(&l, has_next, 0); /* somebody is the last, and about to tell this PE */
     uint64_t word = load(l.own);
     int next = checked(&l, word & NEXT_MASK, word);
     leave(&l);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// team_mistakes NAME: makes one mistake with teams or active sets; team_mistakes.py knows what has to come of it.
+// mistakes NAME: makes one mistake with teams or active sets; mistakes.py knows what has to come of it.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the old names are tested, too */
 #include <shmem.h>
 #include <signal.h>
@@ -94,6 +94,15 @@ static void too_far(void)
     shmem_collectmem(SHMEM_TEAM_WORLD, words, words + 32, (size_t)1 << 60);
 }
 
+static void keeps_a_lock(void)
+{
+    if (me == 2)
+        shmem_set_lock(words);
+    shmem_barrier_all();
+    if (me != 2)
+        shmem_set_lock(words); /* a second in line goes with the first */
+}
+
 static const struct {
     const char *name;
     void (*make)(void);
@@ -108,7 +117,8 @@ static const struct {
                 {"not in the set", not_in_the_set},
                 {"not initialised", not_initialised},
                 {"too much", too_much},
-                {"too far", too_far}};
+                {"too far", too_far},
+                {"keeps a lock", keeps_a_lock}};
 
 int main(int argc, char **argv)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""team_mistakes.py SHMEMRUN PROGRAM: a mistake in a collective ends the job, with the PEs named; so does a death."""
+"""mistakes.py SHMEMRUN PROGRAM: a mistake in a collective or with a lock ends the job, with the PEs named; so does a death."""
 import pathlib
 import sys
 
@@ -25,6 +25,7 @@ MISTAKES = [
     ('not initialised', r'shmem_barrier: pSync\[\d+\] is 0: every element must be SHMEM_SYNC_VALUE', {}),
     ('too much', r'shmem_collectmem: the elements of all PEs are more bytes than an address space', {}),
     ('too far', r'shmem_collectmem: the range of 4611686018427387904 bytes at 0x\w+ goes past', {}),
+    ('keeps a lock', r'shmem_set_lock: PE 2 \(pid \d+\) has called finalize and releases nothing any more', {}),
 ]
 
 
