@@ -13,13 +13,15 @@ static void check_block(const char *fn, const struct shmemi_job *job, size_t off
     size_t begins, size;
     if (shmemi_live_covers(job->parts->live, offset, bytes, &begins, &size))
         return;
-    const char *address = job->heap + offset;
+    void *address = job->heap + offset;
     if (!size)
-        shmemi_die(fn, "the range of %zu bytes at %p is in no block of the symmetric heap: it was freed", bytes, address);
-    shmemi_die(fn,
-               "the range of %zu bytes at %p is in no block of the symmetric heap: it was freed, or goes past the end of "
-               "the block of %zu bytes at %p",
-               bytes, address, size, (void *)(job->heap + begins));
+        shmemi_die(fn, "the range of %zu bytes at %p is in no block of the symmetric heap: it was freed", bytes,
+                   address);
+    shmemi_die(
+        fn,
+        "the range of %zu bytes at %p is in no block of the symmetric heap: it was freed, or goes past the end of "
+        "the block of %zu bytes at %p",
+        bytes, address, size, (void *)(job->heap + begins));
 }
 
 void *shmemi_remote_slow(const char *fn, const void *address, size_t bytes, int pe)
