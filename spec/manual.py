@@ -17,7 +17,7 @@ import sys
 
 import generate
 
-EXTENSIONS = ["shmemx.h", "shmemx_pool.h"]
+EXTENSIONS = sorted(path.name for path in (generate.ROOT / "include").glob("shmemx*.h"))
 VOID_RESULT = "Nothing."
 EXTENSION_RESULT = "0, or a positive answer where the description says so; or a negative errno, and shmemx_last_error() then has the sentence for a person."
 
@@ -107,7 +107,7 @@ def extension_items(text):
 def extension_pages(name):
     text = (generate.ROOT / "include" / name).read_text()
     top = " ".join(line[2:].strip() for line in text.split("#ifndef")[0].split("\n") if line.startswith("//") and "SPDX" not in line)
-    general = re.search(r"Errors that any call can give: .*?\.(?= [A-Z]|$)", top)
+    general = re.search(r"Errors that (any call|every operation) can give: .*?\.(?= [A-Z]|$)", top)
     general = general[0] if general else "-EINVAL: an argument, which the text names."
     section, said = "", ""
     for kind, found in extension_items(text):

@@ -15,8 +15,8 @@ PARTS = ('NAME', 'SYNOPSIS', 'DESCRIPTION', 'RETURN VALUE', 'ERRORS', 'THREADS',
 
 def prototypes():
     """(name, names of arguments), as the headers declare them."""
-    for header in ('shmem.h', 'shmemx.h', 'shmemx_pool.h'):
-        text = re.sub(r'/\*.*?\*/|//[^\n]*', '', (top / 'include' / header).read_text(), flags=re.DOTALL)
+    for header in (top / 'include').glob('shmem*.h'):
+        text = re.sub(r'/\*.*?\*/|//[^\n]*', '', header.read_text(), flags=re.DOTALL)
         text = re.sub(r'#[^\n]*(\\\n[^\n]*)*', '', text)
         for name, arguments in re.findall(r'\b(shmemx?_\w+|start_pes|_my_pe|_num_pes|sh(?:malloc|free|realloc|memalign))\(((?:[^()]|\([^()]*\))*)\);', text):
             found = [] if arguments.strip() in ('', 'void') else [re.search(r'(\w+)(\)\(.*\))?(\[\w*\])?$', a.strip())
