@@ -198,7 +198,8 @@ def command_help(path):
     if text.startswith(b"#!/bin/sh"):
         lines = text.decode().split("\n")[1:]
         return "\n".join(line[2:] for line in lines[: next(i for i, line in enumerate(lines) if not line.startswith("#"))])
-    return subprocess.run([path, "--help"], check=True, text=True, capture_output=True).stdout
+    run = [sys.executable, path] if text.startswith(b"#!/usr/bin/python3") else [path]  # not executable until it is installed
+    return subprocess.run([*run, "--help"], check=True, text=True, capture_output=True).stdout
 
 
 def write_commands(folder, commands):
