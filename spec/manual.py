@@ -206,8 +206,8 @@ def write_commands(folder, commands):
     empty(folder)
     for name, path in (command.split("=", 1) for command in commands):
         said = command_help(path).strip("\n").split("\n")
-        summary = next((line for line in said if line and not line.startswith("usage:")), name)
-        summary = first_sentence(summary.removeprefix(name + ": "))
+        first = next((i for i, line in enumerate(said) if line and not line.startswith(("usage:", " "))), 0)
+        summary = first_sentence(" ".join(said[first:]).removeprefix(name + ": "))
         page = [f'.TH {name} 1 "" "shmem"', ".SH NAME", f"{name} \\- {roff(summary)}", ".SH DESCRIPTION", ".nf", *map(roff, said), ".fi"]
         page += [".SH SEE ALSO", "shmem\\-info(1) for the environment variables"]
         (folder / f"{name}.1").write_text("\n".join(page) + "\n")
