@@ -289,17 +289,32 @@ int shmemi_symmetric_create(const struct shmemi_object_spec *spec, struct shmemi
     return open_on(block, shmemi_current->me, out);
 }
 
-int shmemi_symmetric_find(const char *name, enum shmemi_object_type type, struct shmemi_object **out)
+/* What this PE knows of the object of that name. */
+static int look_up(const char *name, struct block *found)
 {
     int rc = need_job();
     if (rc < 0)
         return rc;
     pthread_mutex_lock(&here.lock);
     const struct block *block = *name ? block_named(name) : NULL;
-    struct block found = block ? *block : (struct block){0};
+    *found = block ? *block : (struct block){0};
     pthread_mutex_unlock(&here.lock);
-    if (!block)
-        return shmemi_fail(-ENOENT, "no object on the symmetric heap has the name '%s'", name);
+    return block ? 0 : shmemi_fail(-ENOENT, "no object on the symmetric heap has the name '%s'", name);
+}
+
+int shmemi_symmetric_what(const char *name)
+{
+    struct block found;
+    int rc = look_up(name, &found);
+    return rc < 0 ? rc : (int)found.type;
+}
+
+int shmemi_symmetric_find(const char *name, enum shmemi_object_type type, struct shmemi_object **out)
+{
+    struct block found;
+    int rc = look_up(name, &found);
+    if (rc < 0)
+        return rc;
     if (found.type != type)
         return shmemi_fail(-EINVAL, "its type is '%s', and not '%s'", shmemi_object_word(found.type),
                            shmemi_object_word(type));

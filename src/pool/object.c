@@ -499,8 +499,8 @@ static void make_waits(struct shmemi_object_home *home)
         if (rc == -EEXIST) /* somebody is just making it */
             usleep(1000);
         rc = shmemi_pool_alloc_named(pool, &naming, &rows);
-        if (rc == -EEXIST && shmemi_pool_find_name(pool, wait_name, &named) == 0)
-            rows = named.address;
+        if (rc == -EEXIST && shmemi_pool_find_name(pool, wait_name, &named) == 0 && named.bytes >= naming.size)
+            rows = named.address; /* not what somebody else calls so, and has less room */
     }
     if (!rows || ((uintptr_t)rows & 63))
         return;
