@@ -370,11 +370,14 @@ int shmemi_symmetric_destroy(struct shmemi_object *object, int rc, void (*undo)(
 {
     int pe = shmemi_symmetric_pe(object);
     bool debugs = false;
-    if (pe != shmemi_current->me)
+    if (pe != shmemi_current->me) {
+        if (rc >= 0 && undo)
+            undo(object);
         return shmemi_fail(-EINVAL,
                            "this is the instance of PE %d: all PEs destroy together, and each gives the handle "
                            "of its own",
                            pe);
+    }
     struct request mine = {.operation = END, .type = object->type, .rc = rc, .bytes = offset_of(object)};
     int agreed = agree(&mine, &debugs);
     if (agreed < 0 && rc >= 0 && undo)

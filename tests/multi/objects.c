@@ -12,6 +12,8 @@ static void mutex_counts(void)
     GIVES(0, shmemx_mutex_create(shmemx_symmetric(), "counts", &own));
     long *zero = shmem_ptr(counter, 0);
     GIVES(0, shmemx_mutex_on(own, 0, &there));
+    if (me == 1)
+        REFUSES(EINVAL, "instance of PE 0", shmemx_mutex_destroy(there)); /* and it is as before */
     for (int i = 0; i < TURNS; i++) {
         GIVES(0, shmemx_mutex_lock(there, -1));
         long seen = *(volatile long *)zero;
@@ -47,6 +49,11 @@ static void rwlock_keeps_apart(void)
     GIVES(0, shmemx_rwlock_create(shmemx_symmetric(), "cells", 4, &own));
     GIVES(0, shmemx_rwlock_on(own, 0, &there));
     volatile long *zero = shmem_ptr(cells, 0);
+    if (me == 1) {
+        REFUSES(EINVAL, "instance of PE 0", shmemx_rwlock_destroy(there));
+        GIVES(0, shmemx_rwlock_rdlock(there, 20));
+        GIVES(0, shmemx_rwlock_unlock(there));
+    }
     for (int i = 0; i < TURNS; i++)
         if (i % 4 == 0) {
             GIVES(0, shmemx_rwlock_wrlock(there, 20));
