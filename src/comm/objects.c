@@ -153,8 +153,10 @@ static int need_job(void)
 static int open_on(const struct block *block, int pe, struct shmemi_object **out)
 {
     const struct shmemi_job *job = shmemi_current;
-    char *head = job->window + (size_t)pe * job->stride + block->offset;
-    return shmemi_object_open(&here.home, block->type, head, block->bytes, block->note_bytes, out);
+    const struct shmemi_object_place place = {.buffer = job->window + (size_t)pe * job->stride + block->offset,
+                                              .bytes = block->bytes,
+                                              .note_bytes = block->note_bytes};
+    return shmemi_object_open(&here.home, block->type, &place, out);
 }
 
 /* ---- agreeing ---- */
