@@ -56,7 +56,9 @@ size_t shmemi_object_bytes(const struct shmemi_object_spec *spec)
 uint64_t shmemi_object_init(void *buffer, const struct shmemi_object_spec *spec)
 {
     struct shmemi_object_head *head = buffer;
-    memset(head, 0, sizeof *head + spec->bytes);
+    /* [object] relaxed: who has a handle of what was here before may just be looking, and finds anything but its life */
+    atomic_store_explicit(&head->life, 0, memory_order_relaxed);
+    memset(&head->bytes, 0, sizeof *head - sizeof head->life + spec->bytes);
     head->bytes = sizeof *head + spec->bytes;
     head->note_bytes = spec->note_bytes;
     if (spec->note_bytes)

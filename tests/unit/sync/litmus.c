@@ -426,24 +426,31 @@ static long object_give(int direction, long round)
     return rc < 0 ? rc : shmemx_word_close(made);
 }
 
+static shmemx_word_t before[2]; /* of the last round: its maker is done with it */
+
 static long object_take(int direction, long round)
 {
     char name[32];
     shmemx_word_t found;
     uint64_t value = 0;
-    int rc;
+    int rc = round > 1 ? shmemx_word_destroy(before[direction]) : 0;
+    if (rc < 0)
+        return rc;
     snprintf(name, sizeof name, "%d %ld", direction, round);
     while ((rc = shmemx_word_find(pool, name, &found)) == -ENOENT)
         sched_yield();
     if (rc < 0 || (rc = shmemx_word_load(found, &value)) < 0)
         return rc;
-    return value == (uint64_t)round ? shmemx_word_destroy(found) : -EIO;
+    before[direction] = found;
+    return value == (uint64_t)round ? 0 : -EIO;
 }
 
 static void create_to_find(void **state)
 {
     (void)state;
     litmus(&(struct litmus_way){"name", object_give, object_take});
+    for (int i = 0; i < 2; i++)
+        ok(shmemx_word_destroy(before[i]));
 }
 
 int main(void)
