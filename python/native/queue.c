@@ -29,7 +29,7 @@ enum { STACK = 2048 };
 
 static shmemx_queue_t handle_of(const char *fn, struct queue *q)
 {
-    return q->sync.handle ? q->sync.handle : ext_sync_handle(fn, (PyObject *)q);
+    return q->sync.handle && q->sync.pe < 0 ? q->sync.handle : ext_sync_handle(fn, (PyObject *)q);
 }
 
 /* --- arguments ---------------------------------------------------------------------------------------- */
@@ -654,9 +654,10 @@ static PyObject *queue_create(PyObject *module, PyObject *args)
     attr.producers = (unsigned)producers;
     attr.consumers = many ? SHMEMX_QUEUE_MANY : SHMEMX_QUEUE_ONE;
     attr.note_bytes = (size_t)note_bytes;
-    pool->calls++;
+    if (!ext_home_begin(fn, pool))
+        return NULL;
     EXT_UNLOCKED(rc, shmemx_queue_create(pool->pool, text, &attr, &handle));
-    pool->calls--;
+    ext_home_end(pool);
     return rc < 0 ? ext_fail_rc(fn, rc) : ext_sync_new(cls, pool, SHMEMX_IS_QUEUE, handle, name, !text);
 }
 

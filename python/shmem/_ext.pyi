@@ -28,6 +28,7 @@ ZERO: int
 RIGHTS_ALL: int
 IMPORT_MODES: dict[str, int]
 KEY_ATOMICS: dict[str, int]
+HEAP: PoolHandle
 
 class RegionBase:
     id: int
@@ -81,6 +82,7 @@ class SyncBase:
     _pool: PoolHandle
     _extra: Any
     _gone: bool
+    _pe: int
     def _export(self) -> str: ...
     def _destroy(self) -> None: ...
 
@@ -227,6 +229,7 @@ def key_what(fn: str, key: Any, /) -> tuple[int, PoolHandle] | None: ...
 def sync_create(fn: str, cls: type, pool: Any, type: int, name: str | None, a: Any, b: Any, c: Any, /) -> Any: ...
 def sync_find(fn: str, cls: type, pool: Any, type: int, name: str, /) -> Any: ...
 def sync_import(fn: str, cls: type, pool: Any, type: int, key: str, /) -> Any: ...
+def sync_on(fn: str, object: Any, pe: Any, /) -> Any: ...
 def queue_create(
     fn: str, cls: type, pool: Any, name: str | None, item_bytes: int, capacity: int, batch: int, flush: float, many: bool,
     max_message: int, producers: int, note: bytes, /

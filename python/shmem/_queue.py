@@ -254,9 +254,8 @@ class Queue(_ext.QueueBase, _Shared):  # type: ignore[misc]
 _OBJECT_NOTE = describe('Queue', object)[1]
 
 
-def create(pool: Any, item: Any, capacity: int, batch: int, flush: float | None, many: bool, max_message: int,
+def create(function: str, pool: Any, item: Any, capacity: int, batch: int, flush: float | None, many: bool, max_message: int,
            producers: int, name: str | None) -> Queue:
-    function = 'Pool.create_queue'
     item_bytes, note = describe(function, item)
     made = _ext.queue_create(function, Queue, pool, name, item_bytes, capacity, batch, flush or 0.0, many, max_message,
                              producers, note)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Synchronisation between processes that survives their deaths: objects in pools and files."""
+"""Synchronisation between processes that survives their deaths: objects in pools and files, and on the symmetric heap."""
 
 from __future__ import annotations
 
@@ -26,27 +26,43 @@ def _kind(number: int) -> Callable[[T], T]:
 
 
 class _Shared:
-    """What all objects in pools have in common."""
+    """What all objects in pools and on the symmetric heap have in common."""
 
     __slots__ = ()
     _is: int
     _pool: Any
+    _pe: int
     name: str | None
 
     @property
     def pool(self) -> Any:
-        """The Pool that it is in."""
+        """The Pool that it is in; or ``shmem.heap``."""
+        from ._home import heap
         from ._pool import Pool
+        if self._pe >= 0:
+            return heap
         return Pool._of(self._pool, self._pool.path is not None)
+
+    @property
+    def pe(self) -> int | None:
+        """The PE whose instance it is; None: it is in a pool."""
+        return None if self._pe < 0 else self._pe
+
+    def on(self, pe: int) -> Any:
+        """PE pe's instance of an object on the symmetric heap. Raises: InvalidArgument (it is in a pool), OutOfRange (there is
+        no such PE), Stale (destroyed), NotInitialized."""
+        function = f'{type(self).__name__}.on'
+        made = _ext.sync_on(function, self, pe)
+        return made._opened(function) if hasattr(made, '_opened') else made
 
     def export(self) -> str:
         """Its key: text by which ``shmem.import_()`` in another process of this user returns it. An object that was
-        exported stays until ``destroy()``."""
+        exported stays until ``destroy()``. Raises NotSupported for one on the symmetric heap."""
         return self._export()  # type: ignore[attr-defined, no-any-return]
 
     def destroy(self) -> None:
         """Ends the object, for all processes: whoever uses it afterwards gets Stale. Raises Busy when somebody has it or
-        waits for it."""
+        waits for it. On the symmetric heap it is collective: all instances go, or none."""
         self._destroy()  # type: ignore[attr-defined]
 
     def __reduce__(self) -> Any:
@@ -64,9 +80,10 @@ class _Shared:
     def __repr__(self) -> str:
         from .errors import Error
         name = f' {self.name!r}' if self.name is not None else ''
+        where = f' on PE {self._pe}' if self._pe >= 0 else ''
         try:
             if not self._gone:  # type: ignore[attr-defined]
-                return f'<shmem.{type(self).__name__}{name}{self._state()}>'
+                return f'<shmem.{type(self).__name__}{name}{where}{self._state()}>'
         except Error:
             pass
         return f'<shmem.{type(self).__name__}{name}, destroyed>'
@@ -208,8 +225,8 @@ class Semaphore(_ext.SemaphoreBase, _Shared):  # type: ignore[misc]
 
 @_kind(4)
 class Condition(_ext.ConditionBase, _Shared):  # type: ignore[misc]
-    """Threads that have a mutex wait for what it guards to change. From ``Pool.create_condition()``, a name, a key or a
-    pickle. As ``threading.Condition``: ``with condition:`` is its mutex's, ``.mutex``.
+    """Threads that have a mutex wait for what it guards to change. From ``Pool.create_condition()``, ``shmem.heap``, a name, a
+    key or a pickle. As ``threading.Condition``: ``with condition:`` is its mutex's, ``.mutex``.
     """
 
     __slots__ = ()
@@ -261,6 +278,12 @@ class Condition(_ext.ConditionBase, _Shared):  # type: ignore[misc]
             self._signal()
 
     notify_all = _ext.ConditionBase.notify_all
+
+    def on(self, pe: int) -> 'Condition':
+        """As of other objects, with that PE's instance of the mutex, or with the same mutex where that is in a pool."""
+        there: Condition = super().on(pe)
+        there._extra = self._extra if self._extra._pe < 0 else self._extra.on(pe)
+        return there
 
     def export(self) -> str:
         """As of other objects. The text is of two keys, the condition's and its mutex's, with a + between them."""

@@ -12,6 +12,7 @@
 #include "comm/export.h"
 #include "map/import.h"
 #include "named.h"
+#include "objects.h"
 #include "pool/object.h"
 #include "pool/pool.h"
 
@@ -270,7 +271,7 @@ _Static_assert(SHMEMX_IS_MUTEX == (int)SHMEMI_OBJECT_MUTEX && SHMEMX_IS_COND == 
 
 int shmemx_pool_what(shmemx_pool_t pool, const char *name)
 {
-    return NAMED(name ? shmemi_object_what(inner(pool), name) : null("name"));
+    return NAMED(name ? shmemi_what_object(pool, name) : null("name"));
 }
 
 int shmemx_key_what(const char *key, shmemx_pool_t *pool)

@@ -153,8 +153,10 @@ static int need_job(void)
 static int open_on(const struct block *block, int pe, struct shmemi_object **out)
 {
     const struct shmemi_job *job = shmemi_current;
-    char *head = job->window + (size_t)pe * job->stride + block->offset;
-    return shmemi_object_open(&here.home, block->type, head, block->bytes, block->note_bytes, out);
+    const struct shmemi_object_place place = {.buffer = job->window + (size_t)pe * job->stride + block->offset,
+                                              .bytes = block->bytes,
+                                              .note_bytes = block->note_bytes};
+    return shmemi_object_open(&here.home, block->type, &place, out);
 }
 
 /* ---- agreeing ---- */
@@ -289,17 +291,32 @@ int shmemi_symmetric_create(const struct shmemi_object_spec *spec, struct shmemi
     return open_on(block, shmemi_current->me, out);
 }
 
-int shmemi_symmetric_find(const char *name, enum shmemi_object_type type, struct shmemi_object **out)
+/* What this PE knows of the object of that name. */
+static int look_up(const char *name, struct block *found)
 {
     int rc = need_job();
     if (rc < 0)
         return rc;
     pthread_mutex_lock(&here.lock);
     const struct block *block = *name ? block_named(name) : NULL;
-    struct block found = block ? *block : (struct block){0};
+    *found = block ? *block : (struct block){0};
     pthread_mutex_unlock(&here.lock);
-    if (!block)
-        return shmemi_fail(-ENOENT, "no object on the symmetric heap has the name '%s'", name);
+    return block ? 0 : shmemi_fail(-ENOENT, "no object on the symmetric heap has the name '%s'", name);
+}
+
+int shmemi_symmetric_what(const char *name)
+{
+    struct block found;
+    int rc = look_up(name, &found);
+    return rc < 0 ? rc : (int)found.type;
+}
+
+int shmemi_symmetric_find(const char *name, enum shmemi_object_type type, struct shmemi_object **out)
+{
+    struct block found;
+    int rc = look_up(name, &found);
+    if (rc < 0)
+        return rc;
     if (found.type != type)
         return shmemi_fail(-EINVAL, "its type is '%s', and not '%s'", shmemi_object_word(found.type),
                            shmemi_object_word(type));
@@ -355,11 +372,14 @@ int shmemi_symmetric_destroy(struct shmemi_object *object, int rc, void (*undo)(
 {
     int pe = shmemi_symmetric_pe(object);
     bool debugs = false;
-    if (pe != shmemi_current->me)
+    if (pe != shmemi_current->me) {
+        if (rc >= 0 && undo)
+            undo(object);
         return shmemi_fail(-EINVAL,
                            "this is the instance of PE %d: all PEs destroy together, and each gives the handle "
                            "of its own",
                            pe);
+    }
     struct request mine = {.operation = END, .type = object->type, .rc = rc, .bytes = offset_of(object)};
     int agreed = agree(&mine, &debugs);
     if (agreed < 0 && rc >= 0 && undo)

@@ -13,6 +13,9 @@ struct shmemi_wait_row {
     _Atomic uint64_t awaited; /* the holder; 0: just changing */
     _Atomic uint64_t word;    /* offset of the word that names the holder */
     _Atomic uint64_t object;  /* offset */
+    _Atomic uint64_t futex;   /* offset of the word that it sleeps on, */
+    _Atomic uint64_t seen;    /* while it is that: otherwise it is about to wake up, and waits for nobody */
+    char pad[16];
 };
 
 /* Only where SHMEM_DEBUG is set. Offsets are from base, and less than bytes. */

@@ -730,6 +730,13 @@ def test_mistakes(pool):
         closed.create_mutex()
 
 
+def test_a_name_that_is_taken_leaves_nothing(pool):
+    pool.create_mutex('taken')
+    with raises(shmem.errors.AlreadyExists, 'Pool.create_condition', "'taken' already"):
+        pool.create_condition(name='taken')
+    assert pool.names() == ['taken']
+
+
 def test_a_pool_without_room():
     with shmem.create_pool('64k', max_size='64k') as pool:
         held = pool.alloc(50 << 10, 'u1')
