@@ -178,10 +178,12 @@ bool shmemi_waiting_spin(struct shmemi_waiting *w)
 {
     if (w->turns >= SHMEMI_SPINS + SHMEMI_YIELDS)
         return false;
-    if (w->turns++ < SHMEMI_SPINS)
-        shmemi_cpu_relax();
+    if (w->turns < SHMEMI_SPINS)
+        for (int i = 0; i < 1 << w->turns; i++)
+            shmemi_cpu_relax();
     else
         sched_yield();
+    w->turns++;
     return true;
 }
 

@@ -63,8 +63,9 @@ struct shmemi_waiting {
         .site = (of_site), .mine = shmemi_site_holder(of_site), .sleepers = (of_sleepers)                              \
     }
 
-/* A short wait. False when there were enough of them: time to sleep. */
-enum { SHMEMI_SPINS = 60, SHMEMI_YIELDS = 3 };
+/* A short wait, each twice as long as the last: every look at a word takes its line from whoever is about to change it.
+   False when there were enough of them: time to sleep. */
+enum { SHMEMI_SPINS = 7, SHMEMI_YIELDS = 3 };
 bool shmemi_waiting_spin(struct shmemi_waiting *waiting);
 
 /* 0, or -ENOENT: the object was destroyed. Asked before its words are changed again. */
