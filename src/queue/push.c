@@ -8,6 +8,7 @@
 // until its next attempt: the consumer waits a little longer.)
 #include "queue_internal.h"
 
+#include "base/cpu.h"
 #include "base/error.h"
 
 int shmemi_queue_gone(void)
@@ -59,6 +60,8 @@ static inline void want_line(const void *at)
 #endif
 }
 
+enum { PAUSES_MOST = 8 };
+
 /* Reserves up to `want` slots, at least `least`. Returns how many; 0: there is no room. */
 static int64_t reserve(struct shmemi_queue *q, struct shmemi_queue_producer *p, uint64_t want, uint64_t least,
                        uint64_t *position)
@@ -67,6 +70,7 @@ static int64_t reserve(struct shmemi_queue *q, struct shmemi_queue_producer *p, 
     want_line(tail);
     uint64_t seen = atomic_load_explicit(tail, memory_order_relaxed); /* the exchange decides */
     int64_t rc = 0;
+    int pauses = 1;
     while (shmemi_likely(!(seen & ~SHMEMI_QUEUE_POSITIONS))) {
         uint64_t room = room_behind(q, p, seen, want), count = want < room ? want : room;
         if (shmemi_unlikely(room > q->shape.capacity || room < least)) {
@@ -84,6 +88,10 @@ static int64_t reserve(struct shmemi_queue *q, struct shmemi_queue_producer *p, 
             *position = seen;
             return (int64_t)count;
         }
+        /* Somebody else has the line: each gets more done when they take it in turns of several pushes. */
+        for (int i = 0; i < pauses; i++)
+            shmemi_cpu_relax();
+        pauses = pauses < PAUSES_MOST ? 2 * pauses : pauses;
     }
     set_intent(p, 0);
     return seen & SHMEMI_QUEUE_ENDED ? -EPIPE : seen & ~SHMEMI_QUEUE_POSITIONS ? -EIO : rc;
