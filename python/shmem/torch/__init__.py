@@ -13,10 +13,12 @@
 
 from __future__ import annotations
 
+from ._loader import DataLoader, WorkerDied
 from ._share import Shared, attach, share
 from ._tensors import empty, full, zeros
 
 __all__ = [
     'empty', 'zeros', 'full',
     'share', 'attach', 'Shared',
+    'DataLoader', 'WorkerDied',
 ]
