@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import collections
+import errno
 import itertools
 import math
 import multiprocessing
@@ -19,7 +20,7 @@ import torch
 from torch.utils.data import DataLoader as _TorchLoader
 
 from .. import _key, _pool
-from ..errors import Error, QueueEmpty, Timeout, make
+from ..errors import Error, QueueEmpty, make
 from . import _mail, _worker
 from ._pack import unpack
 from ._tensors import bytes_of
@@ -53,6 +54,7 @@ class _Store:
     for as long as it has tensors on it, and then free again."""
 
     def __init__(self, max_bytes: int) -> None:
+        self.pid = os.getpid()
         self.pool = _pool.create_pool('1M', max_size=max_bytes, grow=True)
         self.free: collections.deque[_Slot] = collections.deque()  # from any thread, and any finalizer
         self.used: dict[str, _Slot] = {}
@@ -256,11 +258,15 @@ class _Iterator:
 
     # answers
 
+    def works(self) -> bool:
+        """Whether it has workers. Those of a forked child are its parent's."""
+        return bool(self._crew.tasks) and self._crew.pid == os.getpid()
+
     def __iter__(self) -> '_Iterator':
         return self
 
     def __next__(self) -> Any:
-        if not self._crew.tasks:
+        if not self.works():
             raise StopIteration
         self._look()
         while True:
@@ -373,8 +379,8 @@ class _Iterator:
     def _late(self) -> Exception:
         task = self._tasks[self._next] if self._next in self._tasks else None
         worker = task.worker if task is not None else 0
-        text = f'shmem.{_FUNCTION}: no batch within {self._timeout} seconds; worker {worker} is {self._at(worker)[0]}'
-        return Timeout(text.replace('is while it', 'is where it', 1))
+        return make(_FUNCTION, errno.ETIMEDOUT, f'no batch within {self._timeout} seconds; worker {worker} was last seen '
+                                                f'{self._at(worker)[0]}')
 
     def _raise(self, number: int, task: _Task, failure: _worker.Failure) -> None:
         where = f'at {self._sample(task, failure.position)} of batch {number}' if failure.doing == FETCHING else \
@@ -464,9 +470,14 @@ class DataLoader(_TorchLoader):  # type: ignore[type-arg]
 
     def _shmem_store(self) -> _Store:
         store = self._shmem_kept
-        if store is None:
+        if store is None or store.pid != os.getpid():  # of a forked child its own: the slots are the parent's
             store = self._shmem_kept = _Store(self._shmem_max)
         return store  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Any:
+        if isinstance(self._iterator, _Iterator) and not self._iterator.works():
+            self._iterator = None  # persistent workers of which one died
+        return super().__iter__()
 
     def _get_iterator(self) -> Any:
         if self.num_workers == 0:

@@ -73,14 +73,15 @@ class Packer(pickle.Pickler):
 
     def _room(self, size: int) -> int:
         at = self.size
-        self.size += -(-size // _ALIGN) * _ALIGN
+        self.size += -(-max(size, 1) // _ALIGN) * _ALIGN  # also empty ones have a place that is theirs alone
         return at
 
     def _tensor(self, x: Any) -> Any:
         grad = False
         if type(x) is torch.Tensor:
             if x.layout is torch.sparse_coo and x.device.type == 'cpu':
-                return None  # its parts are tensors
+                x = x.detach()  # its parts are tensors themselves, and are pickled as such
+                return 's', x._indices(), x._values(), tuple(x.shape), x.is_coalesced()
             wrong = plain_reason(x)
             if wrong:
                 raise make(_FUNCTION, 'unsupported', f'a tensor of a batch {wrong}')
@@ -109,6 +110,14 @@ class Packer(pickle.Pickler):
                 target.copy_(x.detach())
 
 
+def _sparse(indices: Any, values: Any, shape: Any, coalesced: bool) -> Any:
+    try:
+        made = torch.sparse_coo_tensor(indices, values, shape, check_invariants=True)
+    except TypeError:  # torch 1, which always checks
+        made = torch.sparse_coo_tensor(indices, values, shape)
+    return made._coalesced_(coalesced)
+
+
 class _Unpacker(pickle.Unpickler):
     def __init__(self, data: bytes, raw: np.ndarray[Any, Any]) -> None:
         super().__init__(io.BytesIO(data))
@@ -119,9 +128,11 @@ class _Unpacker(pickle.Unpickler):
         if place[0] == 'a':
             _, kind, shape, at = place
             made: Any = np.ndarray(shape, kind, self._raw[at:])
+        elif place[0] == 's':
+            made = _sparse(*place[1:])
         else:
             _, name, shape, at, grad = place
-            made = self._made.get(at) if shape and 0 not in shape else None  # one object that was there twice
+            made = self._made.get(at)  # one object that was there twice
             if made is None:
                 made = tensor_on(self._raw, dtype_named(_FUNCTION, name), shape, at)
                 self._made[at] = made
