@@ -14,11 +14,15 @@
 from __future__ import annotations
 
 from ._loader import DataLoader, WorkerDied
+from ._requests import RequestFailed, Requests, Slot
 from ._share import Shared, attach, share
 from ._tensors import empty, full, zeros
+from ._versions import Gradient, Gradients, Publisher, Subscriber, Version
 
 __all__ = [
     'empty', 'zeros', 'full',
     'share', 'attach', 'Shared',
     'DataLoader', 'WorkerDied',
+    'Requests', 'Slot', 'RequestFailed',
+    'Publisher', 'Subscriber', 'Version', 'Gradients', 'Gradient',
 ]
