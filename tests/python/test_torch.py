@@ -87,7 +87,23 @@ def test_regions_of_tensors():
     assert bool((t.tensor == 5).all())
     with raises(WrongType, 'Region.tensor'):
         t.tensor = torch.zeros(4)
+    tensors_on_the_heap()
     shmem.barrier()
+
+
+def tensors_on_the_heap():
+    import shmem.torch as st
+    me = shmem.my_pe()
+    x = st.full((4,), me, dtype=torch.bfloat16)
+    assert shmem.get(x, 1 - me).tolist() == [1 - me] * 4
+    shmem.all_reduce(x)
+    assert x.tolist() == [1] * 4
+    y = st.zeros(3, requires_grad=True)
+    (y * 2).sum().backward()
+    assert y.grad.tolist() == [2] * 3
+    shmem.free(y)
+    with raises(ValueError, 'own', 'pool'):
+        st.empty(3, own=True)
 
 
 @on_pes(1)
