@@ -110,7 +110,7 @@ def _lines(axes: Any, table: dict[str, Any]) -> None:
         values = sorted({_number(row[x]) for row in table['rows']} - {None})  # type: ignore[type-var]
         if len(values) <= 8 and values:
             axes.set_xticks(values)
-    axes.legend(frameon=False)
+    _legend(axes, len(plan['y']))
 
 
 def _bars(axes: Any, table: dict[str, Any]) -> None:
@@ -125,14 +125,22 @@ def _bars(axes: Any, table: dict[str, Any]) -> None:
         found = {row[1] if grouped else None: _number(row[value]) or 0.0 for row in rows if str(row[0]) == name}
         axes.bar([place + (at - (len(names) - 1) / 2) * width for place in range(len(groups))],
                  [found.get(group, 0.0) for group in groups], width, label=name)
-    axes.set_xticks(range(len(groups)), [str(group) if grouped else '' for group in groups])
-    axes.set_xlabel(columns[1] if grouped else '')
+    if grouped:
+        axes.set_xticks(range(len(groups)), [str(group) for group in groups])
+        axes.set_xlabel(columns[1])
+        _legend(axes, len(names))
+    else:
+        axes.set_xticks([(at - (len(names) - 1) / 2) * width for at in range(len(names))], names)
     axes.set_ylabel(columns[value])
     heights = [_number(row[value]) or 0.0 for row in rows]
     positive = [height for height in heights if height > 0]
     if positive and max(positive) > 30 * min(positive):
         axes.set_yscale('log')
-    axes.legend(frameon=False, fontsize=9)
+
+
+def _legend(axes: Any, entries: int) -> None:
+    """Above the plot, where it hides nothing."""
+    axes.legend(frameon=False, fontsize=9, ncol=min(entries, 3), loc='lower left', bbox_to_anchor=(0, 1.0))
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------------------------------
