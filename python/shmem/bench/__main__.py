@@ -120,11 +120,11 @@ def _bars(axes: Any, table: dict[str, Any]) -> None:
     value = 2 if grouped else 1
     names = list(dict.fromkeys(str(row[0]) for row in rows))
     groups = list(dict.fromkeys(row[1] for row in rows)) if grouped else [None]
-    width = 0.8 / len(names)
+    width = (0.8 if grouped else 0.6) / len(names)
     for at, name in enumerate(names):
         found = {row[1] if grouped else None: _number(row[value]) or 0.0 for row in rows if str(row[0]) == name}
         axes.bar([place + (at - (len(names) - 1) / 2) * width for place in range(len(groups))],
-                 [found.get(group, 0.0) for group in groups], width, label=name)
+                 [found.get(group, 0.0) for group in groups], width if grouped else 0.8 * width, label=name)
     if grouped:
         axes.set_xticks(range(len(groups)), [str(group) for group in groups])
         axes.set_xlabel(columns[1])
