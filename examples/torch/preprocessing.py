@@ -36,9 +36,9 @@ def learn(loader, epochs):
 def main():
     torch.set_num_threads(1)
     loader = shmem.torch.DataLoader(Digits(), batch_size=64, shuffle=True, num_workers=2, seed=0, persistent_workers=True)
-    right = learn(loader, 6)
+    right = learn(loader, 4)
     print(f'digits: {100 * right:.0f} % of the last epoch were right')
-    if right < 0.8:
+    if right < 0.7:
         sys.exit('WRONG: nothing was learnt')
 
     try:
