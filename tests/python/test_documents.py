@@ -134,10 +134,12 @@ def test_the_tutorial_runs(name, text, command, output, tmp_path):
     if not hasattr(torch.distributed.Backend, 'SHMEM'):
         pytest.skip('this build has no back end of torch.distributed')
     from test_job import free_port
-    result = run([PYTHON, '-m', 'torch.distributed.run', '--nproc-per-node', '2', '--master-addr', '127.0.0.1', '--master-port', free_port(),
+    result = run([PYTHON, '-m', 'torch.distributed.run', '--nproc_per_node', '2', '--master_addr', '127.0.0.1', '--master_port', free_port(),
                   path], env=environment())
     if 'use_libuv was requested' in result.text:
         pytest.skip('this torchrun starts nothing: its own store asks for libuv, which this torch was built without')
+    if "'NoneType' object has no attribute 'get'" in result.text:
+        pytest.skip('this torchrun starts nothing: it is older than this Python')
     assert result.ok().out == output, result.text
 
 

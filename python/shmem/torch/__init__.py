@@ -16,11 +16,11 @@ from __future__ import annotations
 from ._loader import DataLoader, WorkerDied
 from ._requests import RequestFailed, Requests, Slot
 from ._share import Shared, attach, share
-from ._tensors import empty, full, zeros
+from ._tensors import empty, full, import_, zeros
 from ._versions import Gradient, Gradients, Publisher, Subscriber, Version
 
 __all__ = [
-    'empty', 'zeros', 'full',
+    'empty', 'zeros', 'full', 'import_',
     'share', 'attach', 'Shared',
     'DataLoader', 'WorkerDied',
     'Requests', 'Slot', 'RequestFailed',

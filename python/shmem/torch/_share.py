@@ -71,7 +71,7 @@ def _span(tensor: torch.Tensor) -> tuple[int, int]:
 
 
 def _storage_of(tensor: torch.Tensor) -> Any:
-    return tensor.untyped_storage() if hasattr(tensor, 'untyped_storage') else tensor.storage()._untyped()  # torch 1
+    return tensor.untyped_storage() if hasattr(tensor, 'untyped_storage') else tensor.storage().untyped()  # torch 1
 
 
 def _bytes_in(group: _Group) -> torch.Tensor:

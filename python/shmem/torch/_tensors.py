@@ -10,7 +10,7 @@ from typing import Any, Callable
 import numpy as np
 import torch
 
-from .. import _symmetric
+from .. import _key, _symmetric
 from .._buffer import extent
 from ..errors import make
 
@@ -120,8 +120,7 @@ def empty(*shape: Any, dtype: torch.dtype | None = None, pool: Any = None, requi
     options: own, keep, align of ``Pool.alloc()``.
 
     The tensor and its views keep the memory; in a pool, the last one gives it back. ``shmem.export()`` makes a key of it,
-    and ``torch.from_numpy(shmem.import_(key))`` the tensor of another process (of bfloat16, with ``.view(torch.bfloat16)``
-    behind it). On the heap it stands for the tensors of the other PEs wherever a Region does.
+    and ``shmem.torch.import_(key)`` the tensor of another process. On the heap it stands for the tensors of the other PEs wherever a Region does.
 
     Raises: PoolFull, OutOfMemory, InvalidArgument, WrongType, NotInitialized (no pool and no job).
     """
@@ -150,3 +149,31 @@ def _filled(function: str, shape: Any, value: Any, dtype: Any, pool: Any, requir
         from .. import _ext
         _ext.barrier()
     return made.requires_grad_(requires_grad)
+
+
+def import_(key: str, mode: str = 'rw', dtype: torch.dtype | None = None) -> torch.Tensor:
+    """The tensor of a key of ``shmem.export()``, on the same memory: as ``torch.from_numpy(shmem.import_(key))``.
+
+    mode: 'rw'; 'cow': what is written stays private. ('r' is not there: torch knows no read-only tensors.)
+    dtype: of the elements, where it is one that NumPy lacks, such as torch.bfloat16; of the same size. A key of such a tensor
+    says only how large they are.
+
+    Raises: as ``shmem.import_()``, InvalidArgument, WrongType (elements that torch lacks, or no array).
+    """
+    if mode not in ('rw', 'cow'):
+        raise make('torch.import_', 'value', f"mode is {mode!r}, but must be 'rw' or 'cow'")
+    array = _key.import_(key, mode)
+    if not isinstance(array, np.ndarray):
+        raise make('torch.import_', 'type', f'key is of a {type(array).__name__}, which is no array')
+    if dtype is not None:
+        if not isinstance(dtype, torch.dtype) or size_of(dtype) != array.itemsize:
+            raise make('torch.import_', 'type', f'dtype is {dtype!r}, but elements have {array.itemsize} bytes')
+        if array.dtype.kind == 'u':  # torch 1 has none of more than 8 bits
+            array = array.view(f'i{array.itemsize}')
+    try:
+        torch.from_numpy(np.empty(0, array.dtype))  # torch 1 keeps what it refuses for ever
+        made = torch.from_numpy(array)
+    except (TypeError, ValueError) as error:
+        raise make('torch.import_', 'type', f'torch cannot have this array (shape {array.shape}, {array.dtype}): '
+                                            f'{str(error).splitlines()[0]}') from None
+    return made if dtype is None else made.view(dtype)
