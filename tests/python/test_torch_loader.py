@@ -195,6 +195,8 @@ def test_arguments():
         st.DataLoader(Rows(), pin_memory=True)
     with raises(ValueError, 'seed and generator'):
         st.DataLoader(Rows(), seed=1, generator=torch.Generator())
+    with raises(ValueError, 'prefetch_factor'):
+        st.DataLoader(Rows(), num_workers=1, prefetch_factor=0)
     with pytest.raises(ValueError, match='num_workers'):
         st.DataLoader(Rows(), num_workers=-1)
     loader = st.DataLoader(Rows(4000, 4000), batch_size=1000, num_workers=1, max_bytes='20M')
@@ -377,22 +379,28 @@ def test_a_small_dev_shm():
 def test_spawn_and_the_end_of_the_interpreter(tmp_path):
     """Also with forkserver, with live tensors, iterators and workers at the end: no message."""
     path = program(tmp_path, '''
-        import torch, shmem, shmem.torch as st
+        import multiprocessing, numpy, os, torch, shmem, shmem.torch as st
         from torch.utils.data import Dataset
 
         class Squares(Dataset):
             def __init__(self):
                 self.x = torch.arange(40.)
+                self.zeros, self.shared = numpy.zeros(3), torch.zeros(1).share_memory_()
+                self.lock = multiprocessing.get_context('spawn').Lock()
             def __len__(self):
                 return 40
             def __getitem__(self, i):
+                with self.lock:
+                    self.zeros += 1                     # private, as after a fork
+                    self.shared += 1
                 return self.x[i] ** 2
 
         if __name__ == '__main__':
             for method in ('spawn', 'forkserver'):
-                loader = st.DataLoader(Squares(), batch_size=4, num_workers=1, multiprocessing_context=method)
+                data = Squares()
+                loader = st.DataLoader(data, batch_size=4, num_workers=1, multiprocessing_context=method)
                 got = torch.cat([batch.clone() for batch in loader])
-                assert torch.equal(got, torch.arange(40.) ** 2)
+                assert torch.equal(got, torch.arange(40.) ** 2) and data.shared == 40 and not data.zeros.any()
             keep = st.DataLoader(Squares(), batch_size=4, num_workers=2, persistent_workers=True)
             iterator = iter(keep)
             batch = next(iterator)

@@ -22,7 +22,7 @@ from torch.utils.data import DataLoader as _TorchLoader
 from .. import _key, _pool
 from ..errors import Error, QueueEmpty, make
 from . import _mail, _worker
-from ._pack import unpack
+from ._pack import Sent, unpack
 from ._tensors import bytes_of
 from ._worker import END, FAILED, FETCHING, RESUME, RESUMED, STARTING, TASK
 
@@ -118,10 +118,14 @@ class _Crew:
         kind = _worker.Setup(pool, self.results, self.stop, self.progress, loader._dataset_kind == _ITERABLE,
                              loader._auto_collation, loader.drop_last, base_seed, workers)
         context = loader.multiprocessing_context or multiprocessing
+        given: Any = loader.dataset, loader.collate_fn, loader.worker_init_fn
+        if context.get_start_method() != 'fork':
+            given = Sent(pool, given)
+        self.given = given
         try:
             for number, queue in enumerate(self.tasks):
                 process = context.Process(target=_worker.main, name=f'shmem.torch.DataLoader worker {number}', daemon=True,
-                                          args=(kind, number, queue, loader.dataset, loader.collate_fn, loader.worker_init_fn))
+                                          args=(kind, number, queue, given))
                 process.start()
                 self.processes.append(process)
         except BaseException:
@@ -150,6 +154,8 @@ class _Crew:
                 queue.destroy()
             except Error:  # a worker was killed in it; it goes with the pool
                 pass
+        if isinstance(self.given, Sent):
+            self.given.free()
 
     def dead(self) -> int | None:
         """A worker that ended by itself."""
@@ -460,6 +466,8 @@ class DataLoader(_TorchLoader):  # type: ignore[type-arg]
         self._shmem_max = _most() if max_bytes is None else max_bytes
         self._shmem_kept: Any = None
         super().__init__(dataset, *args, **keywords)
+        if self.num_workers and self.prefetch_factor < 1:
+            raise make(_FUNCTION, 'value', 'prefetch_factor is 0, so workers would never be asked for a batch')
         if self.pin_memory:
             raise make(_FUNCTION, 'unsupported', 'pin_memory is True, but batches lie in shared memory that is not pinned: call '
                                                  'batch.pin_memory() on what is to be copied to a device')

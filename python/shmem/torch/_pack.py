@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import io
 import pickle
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import numpy as np
 import torch
 
+from .. import _key
 from ..errors import make
-from ._tensors import dtype_named, name_of, plain_reason, tensor_on
+from ._tensors import bytes_of, dtype_named, name_of, plain_reason, tensor_on
 
 _ALIGN = 64
 _FUNCTION = 'torch.DataLoader'
@@ -41,18 +43,18 @@ def stack_later(batch: Any, *, collate_fn_map: Any = None) -> Any:
     return Stack(list(batch))
 
 
-class Packer(pickle.Pickler):
-    """Pickles an object, but for tensors and arrays. `size`: bytes of memory that these need."""
+class _Placing:
+    """For a pickler: pickles an object, but for tensors and arrays. `size`: bytes of memory that these need."""
 
     def __init__(self) -> None:
         self._file = io.BytesIO()
-        super().__init__(self._file, 5)
+        super().__init__(self._file, 5)  # type: ignore[call-arg]
         self.size = 0
         self._parts: list[tuple[Any, int]] = []
         self._seen: dict[int, Any] = {}
 
     def pack(self, x: Any) -> bytes:
-        self.dump(x)
+        self.dump(x)  # type: ignore[attr-defined]
         return self._file.getvalue()
 
     def persistent_id(self, x: Any) -> Any:
@@ -108,6 +110,55 @@ class Packer(pickle.Pickler):
                 torch.stack(x.samples, 0, out=target)
             else:
                 target.copy_(x.detach())
+
+
+class Packer(_Placing, pickle.Pickler):
+    """For batches."""
+
+
+# --- to processes that are started by spawn or forkserver -----------------------------------------------------------------------------------
+
+
+class _SendingPacker(_Placing, ForkingPickler):
+    """For what such a process is given: its locks and descriptors go as multiprocessing sends them."""
+
+    def _tensor(self, x: Any) -> Any:
+        if x.is_shared() or x.requires_grad or plain_reason(x):
+            return None  # torch knows how
+        return super()._tensor(x)
+
+
+class Sent:
+    """An argument of processes. Its tensors and arrays lie once in the pool, for all of them; each process has them
+    copy-on-write, as it would after a fork. (torch's way puts tensors into /dev/shm, which may be small.)"""
+
+    def __init__(self, pool: Any, x: Any) -> None:
+        self._pool, self._x = pool, x
+        self._memory: Any = None
+
+    def __reduce__(self) -> Any:
+        packer = _SendingPacker()
+        data = packer.pack(self._x)
+        if packer.size == 0:
+            return _received, (None, data)
+        if self._memory is None or self._memory.nbytes != packer.size:
+            self.free()
+            self._memory = self._pool.alloc(packer.size, np.uint8, own=False)
+            packer.write(bytes_of(self._memory))
+        return _received, (self._pool.export(self._memory), data)
+
+    def free(self) -> None:
+        """When the processes have ended."""
+        if self._memory is not None:
+            self._pool.free(self._memory)
+            self._memory = None
+
+
+def _received(key: str | None, data: bytes) -> Any:
+    return unpack(data, bytes_of(_key.import_(key, 'cow')) if key is not None else np.empty(0, np.uint8))
+
+
+# --- and back -------------------------------------------------------------------------------------------------------------------------------
 
 
 def _sparse(indices: Any, values: Any, shape: Any, coalesced: bool) -> Any:

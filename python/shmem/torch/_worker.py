@@ -240,8 +240,9 @@ def _failure(error: Exception, doing: int, position: int) -> Failure:
     return Failure(kind, str(error), trace, position if doing == FETCHING else -1, doing)
 
 
-def main(setup: Setup, worker: int, tasks: Any, dataset: Any, collate_fn: Any, init: Any) -> None:
-    """The process."""
+def main(setup: Setup, worker: int, tasks: Any, given: Any) -> None:
+    """The process. given: dataset, collate_fn, worker_init_fn."""
+    dataset, collate_fn, init = given
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the trainer has it, too, and ends this one
     setup.progress[worker, 0] = STARTING
     _seed(setup, worker, dataset)
