@@ -18,6 +18,9 @@ torch = pytest.importorskip('torch')
 import shmem.torch as st  # noqa: E402
 from torch import nn  # noqa: E402
 
+gc.collect()
+gc.freeze()  # torch brings so many objects that each collection would take long
+
 
 @pytest.fixture(autouse=True)
 def no_cycles():
