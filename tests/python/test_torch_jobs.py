@@ -49,7 +49,7 @@ class Net(nn.Module):
 
 
 def forked(body):
-    process = multiprocessing.get_context('fork').Process(target=body)
+    process = multiprocessing.get_context('fork').Process(target=body, daemon=True)  # so that a test that fails leaves none
     process.start()
     return process
 
@@ -302,51 +302,40 @@ def test_damaged_weights_are_refused():
 # --- requests -----------------------------------------------------------------------------------------------------------------
 
 
-def killed_workers(requests, net, clients):
-    """Kills and replaces workers until the clients are done."""
+def test_no_request_is_lost():
+    """Workers are killed again and again, whatever they are doing."""
+    torch.manual_seed(1)
+    net = nn.Linear(16, 4)
+    requests = st.Requests((16,), (4,), slots=8)
+    again = pickle.loads(pickle.dumps(requests))
+    assert again.key == requests.key and '(16,)' in repr(requests)
+    stop = shmem.create_pool('64k').create_atomic()
+
+    def client():
+        torch.manual_seed(os.getpid())
+        with again.slot() as slot:
+            while not stop.load():
+                x = torch.randn(16)
+                y = slot.call(x, timeout=30)
+                assert torch.allclose(y, net(x), atol=1e-5)
+        os._exit(0)
 
     def work():
         torch.set_num_threads(1)
         requests.serve(net, batch=4)
         os._exit(0)
 
-    workers = [forked(work) for _ in range(2)]
-    number = 0
-    while any(client.is_alive() for client in clients):
+    clients, workers = [forked(client) for _ in range(2)], [forked(work) for _ in range(2)]
+    for number in range(12):
         time.sleep(0.02)
-        if number < 12:
-            os.kill(workers[number % 2].pid, signal.SIGKILL)
-            workers[number % 2].join()
-            workers[number % 2] = forked(work)
-            number += 1
-    assert number == 12
-    requests.close()
-    for worker in workers:
-        ended(worker)
-
-
-def test_no_request_is_lost():
-    torch.manual_seed(1)
-    net = nn.Linear(16, 4)
-    requests = st.Requests((16,), (4,), slots=8)
-    again = pickle.loads(pickle.dumps(requests))
-    assert again.key == requests.key and '(16,)' in repr(requests)
-    end = time.monotonic() + 1.0
-
-    def client():
-        torch.manual_seed(os.getpid())
-        with again.slot() as slot:
-            count = 0
-            while count < 200 or time.monotonic() < end:
-                x = torch.randn(16)
-                y = slot.call(x, timeout=20)
-                assert torch.allclose(y, net(x), atol=1e-5)
-                count += 1
-        os._exit(0)
-
-    clients = [forked(client) for _ in range(2)]
-    killed_workers(requests, net, clients)
+        os.kill(workers[number % 2].pid, signal.SIGKILL)
+        ended(workers[number % 2], -9)
+        workers[number % 2] = forked(work)
+    stop.store(1)
     for process in clients:
+        ended(process)
+    requests.close()
+    for process in workers:
         ended(process)
 
 

@@ -152,7 +152,15 @@ def test_sizes_that_vary():
     loader = st.DataLoader(samples, batch_size=4, num_workers=2, collate_fn=pad)
     for number, batch in enumerate(loader):
         assert torch.equal(batch, pad(samples[4 * number:4 * number + 4]))
-    assert loader._shmem_kept.pool.stats().buffers < 40
+    stats = loader._shmem_kept.pool.stats
+    assert stats().buffers < 40
+    for kept in (True, False):
+        loader = st.DataLoader(samples, batch_size=4, num_workers=2, collate_fn=pad, persistent_workers=kept)
+        for number in range(12):  # what was on its way when the loop was left is not lost
+            for batch in loader:
+                break
+        del batch
+        assert loader._shmem_kept.pool.stats().buffers < 60
 
 
 def test_what_a_collate_fn_may_return():

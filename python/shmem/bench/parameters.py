@@ -97,7 +97,8 @@ def _versions(kind: Any, mib: int, count: int) -> tuple[float, float]:
     service, read = kind(model), fork.Barrier(READERS + 1)
 
     def reader(number: int) -> None:
-        mine, receive = make_model(mib), service.reader(number)
+        mine: Any = make_model(mib)
+        receive = service.reader(number)
         for step in range(count + 2):
             receive(mine)
             assert mine[0].weight[0, 0].item() == step == mine[-1].bias[-1].item()
@@ -139,6 +140,7 @@ def _pushed(kind: str, mib: int, count: int) -> float:
     model = make_model(mib)
     for parameter in model.parameters():
         parameter.grad = torch.ones_like(parameter)
+    mine: Any = [parameter.grad for parameter in model.parameters()]
     gradients = st.Gradients(model, capacity=4) if kind == 'shmem' else None
     queue = torch.multiprocessing.get_context('fork').Queue(4) if kind.startswith('torch') else fork.Queue(4)
     together = fork.Barrier(READERS + 1)
@@ -149,9 +151,9 @@ def _pushed(kind: str, mib: int, count: int) -> float:
             if gradients is not None:
                 gradients.push(model, number, step)
             elif kind.startswith('torch'):
-                queue.put([parameter.grad.clone() for parameter in model.parameters()])
+                queue.put([gradient.clone() for gradient in mine])
             else:
-                queue.put([parameter.grad.numpy() for parameter in model.parameters()])
+                queue.put([gradient.numpy() for gradient in mine])
         together.wait()
 
     workers = [start(worker, number) for number in range(READERS)]
@@ -161,11 +163,11 @@ def _pushed(kind: str, mib: int, count: int) -> float:
     for _ in range(count * READERS):
         if gradients is not None:
             with gradients.pop(60) as gradient:
-                for mine, theirs in zip(total, gradient.tensors.values()):
-                    mine += theirs
+                for one, theirs in zip(total, gradient.tensors.values()):
+                    one += theirs
         else:
-            for mine, theirs in zip(total, queue.get()):
-                mine += torch.as_tensor(theirs)
+            for one, theirs in zip(total, queue.get()):
+                one += torch.as_tensor(theirs)
     seconds = time.perf_counter() - began
     together.wait()
     finish(workers)

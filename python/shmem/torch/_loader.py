@@ -53,7 +53,7 @@ class _Store:
     """The pool of a loader, and the slots in it that nobody uses. A slot is a worker's from the task on, then the trainer's
     for as long as it has tensors on it, and then free again."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int | str) -> None:
         self.pid = os.getpid()
         self.pool = _pool.create_pool('1M', max_size=max_bytes, grow=True)
         self.free: collections.deque[_Slot] = collections.deque()  # from any thread, and any finalizer
@@ -77,6 +77,12 @@ class _Store:
         if came is None:
             return None
         return _Slot(came[0], came[1], _key.import_(came[0]))
+
+    def give_back(self, sent: Any, came: Any) -> None:
+        """As ``taken_back()``, of what nobody wants any more."""
+        slot = self.taken_back(sent, came)
+        if slot is not None:
+            self.free.append(slot)
 
     def _release(self, slot: _Slot) -> None:
         self.pool.free(slot.memory)
@@ -103,6 +109,16 @@ class _Return:
 # --- the processes ----------------------------------------------------------------------------------------------------------------------------
 
 
+class _Task:
+    """A batch that was asked for. `answer`: (kind, slot, payload) once it is there."""
+
+    __slots__ = ('worker', 'index', 'slot', 'answer')
+
+    def __init__(self, worker: int, index: Any, slot: Any) -> None:
+        self.worker, self.index, self.slot = worker, index, slot
+        self.answer: Any = None
+
+
 class _Crew:
     """The workers of an iterator, and what they need."""
 
@@ -115,6 +131,7 @@ class _Crew:
         self.stop = pool.create_atomic('int64')
         self.progress = pool.alloc((workers, 8), np.int64, own=False, zero=True)
         self.processes: list[Any] = []
+        self.asked: dict[int, _Task] = {}  # what no answer was taken of
         kind = _worker.Setup(pool, self.results, self.stop, self.progress, loader._dataset_kind == _ITERABLE,
                              loader._auto_collation, loader.drop_last, base_seed, workers)
         context = loader.multiprocessing_context or multiprocessing
@@ -149,6 +166,7 @@ class _Crew:
                 break
             for process in left:
                 getattr(process, how)()
+        self._reclaim()
         for queue in (*queues, self.results, self.stop):
             try:
                 queue.destroy()
@@ -156,6 +174,21 @@ class _Crew:
                 pass
         if isinstance(self.given, Sent):
             self.given.free()
+
+    def _reclaim(self) -> None:
+        """All slots that were on their way are free again. (One that a worker made and had not sent when it was killed stays
+        taken until the pool goes.)"""
+        try:
+            while True:
+                message = _mail.unseal(self.store.pool, self.results.get(False))
+                task = self.asked.pop(message[2], None)
+                if task is not None:
+                    self.store.give_back(task.slot, message[4])
+        except Error:  # empty
+            pass
+        for task in self.asked.values():
+            self.store.give_back(task.slot, task.answer[1] if task.answer is not None else task.slot)
+        self.asked.clear()
 
     def dead(self) -> int | None:
         """A worker that ended by itself."""
@@ -169,16 +202,6 @@ _ITERABLE = torch.utils.data._DatasetKind.Iterable if hasattr(torch.utils.data, 
 
 
 # --- the iterator -----------------------------------------------------------------------------------------------------------------------------
-
-
-class _Task:
-    """A batch that was asked for. `answer`: (kind, slot, payload) once it is there."""
-
-    __slots__ = ('worker', 'index', 'slot', 'answer')
-
-    def __init__(self, worker: int, index: Any, slot: Any) -> None:
-        self.worker, self.index, self.slot = worker, index, slot
-        self.answer: Any = None
 
 
 class _Iterator:
@@ -200,7 +223,7 @@ class _Iterator:
         self._start()
 
     def _start(self) -> None:
-        self._tasks: dict[int, _Task] = {}
+        self._tasks = self._crew.asked
         self._sent = self._next = 0
         self._active = [True] * self._workers
         self._cycle = itertools.cycle(range(self._workers))
@@ -220,23 +243,18 @@ class _Iterator:
             kind, epoch, number, worker, slot, payload = self._receive()
             if kind == RESUMED and epoch == self._epoch:
                 missing -= 1
-            elif epoch == old:
-                self._forget(self._tasks.pop(number, None), slot)
+            elif epoch == old and number in self._tasks:
+                self._give_back(self._tasks.pop(number), slot)
         for task in self._tasks.values():
             if task.answer is not None:
-                self._forget(task, task.answer[1])
+                self._give_back(task, task.answer[1])
+        self._tasks.clear()
         self._loader_len = loader._IterableDataset_len_called
         self._indices = iter(self._sampler)
         self._start()
 
-    def _forget(self, task: _Task | None, slot: Any) -> None:
-        if task is not None:
-            self._give_back(task, slot)
-
     def _give_back(self, task: _Task, slot: Any) -> None:
-        back = self._store.taken_back(task.slot, slot)
-        if back is not None:
-            self._store.free.append(back)
+        self._store.give_back(task.slot, slot)
 
     # asking
 
@@ -466,7 +484,7 @@ class DataLoader(_TorchLoader):  # type: ignore[type-arg]
         self._shmem_max = _most() if max_bytes is None else max_bytes
         self._shmem_kept: Any = None
         super().__init__(dataset, *args, **keywords)
-        if self.num_workers and self.prefetch_factor < 1:
+        if self.num_workers and not self.prefetch_factor:
             raise make(_FUNCTION, 'value', 'prefetch_factor is 0, so workers would never be asked for a batch')
         if self.pin_memory:
             raise make(_FUNCTION, 'unsupported', 'pin_memory is True, but batches lie in shared memory that is not pinned: call '

@@ -50,7 +50,7 @@ class _Placing:
         self._file = io.BytesIO()
         super().__init__(self._file, 5)  # type: ignore[call-arg]
         self.size = 0
-        self._parts: list[tuple[Any, int]] = []
+        self._parts: list[tuple[Any, Any]] = []
         self._seen: dict[int, Any] = {}
 
     def pack(self, x: Any) -> bytes:

@@ -16,7 +16,7 @@ import torch
 from .. import _key, _pool
 from .._buffer import Buffer, owner_of
 from ..errors import Error, make
-from ._tensors import bytes_of, dtype_named, name_of, plain_reason, size_of, tensor_on
+from ._tensors import bytes_of, dtype_named, is_lazy, name_of, plain_reason, size_of, tensor_on
 
 # What lies in the buffer: this head, JSON that says where each tensor is, and from the next multiple of 64 bytes on the
 # elements. Offsets are from there.
@@ -64,13 +64,13 @@ class _Group:
 def _span(tensor: torch.Tensor) -> tuple[int, int]:
     """The bytes of its storage that it uses: from, up to."""
     size = tensor.element_size()
-    first = tensor.storage_offset() * size
+    first = int(tensor.storage_offset()) * size
     if tensor.numel() == 0:
         return first, first
-    return first, first + size + sum((side - 1) * stride for side, stride in zip(tensor.shape, tensor.stride())) * size
+    return first, first + size + sum((int(side) - 1) * int(step) for side, step in zip(tensor.shape, tensor.stride())) * size
 
 
-def _storage_of(tensor: torch.Tensor) -> Any:
+def _storage_of(tensor: Any) -> Any:
     return tensor.untyped_storage() if hasattr(tensor, 'untyped_storage') else tensor.storage().untyped()  # torch 1
 
 
@@ -303,7 +303,7 @@ def _differs(function: str, entry: Entry | None, row: _Row | None) -> None:
     if entry.name != row.name or entry.what != row.what:
         raise make(function, 'value', f"the module has the {entry.what} '{entry.name}' where the shared one has the {row.what} "
                                       f"'{row.name}'")
-    if isinstance(entry.tensor, torch.nn.parameter.UninitializedTensorMixin):
+    if is_lazy(entry.tensor):
         raise make(function, 'unsupported', f"{entry.what} '{entry.name}' {plain_reason(entry.tensor)}")
     if list(entry.tensor.shape) != list(row.shape) or name_of(entry.tensor.dtype) != row.dtype:
         raise make(function, 'value', f"{entry.what} '{entry.name}' has the shape {tuple(entry.tensor.shape)} and elements of "
@@ -364,5 +364,5 @@ def _put(entries: list[Entry], shared: Tensors, mode: str) -> None:
                 if entry.what == 'parameter':
                     target.requires_grad_(grad)
             placed[id(entry.tensor)] = target
-            table = entry.module._parameters if entry.what == 'parameter' else entry.module._buffers
-            table[entry.attribute] = target  # type: ignore[index]
+            table: Any = entry.module._parameters if entry.what == 'parameter' else entry.module._buffers
+            table[entry.attribute] = target

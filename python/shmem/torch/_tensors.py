@@ -66,9 +66,14 @@ def name_of(dtype: torch.dtype) -> str:
     return str(dtype).rpartition('.')[2]
 
 
+def is_lazy(x: torch.Tensor) -> bool:
+    """Whether it is a parameter or buffer of a module that has seen no batch yet."""
+    return hasattr(x, 'materialize')
+
+
 def plain_reason(x: torch.Tensor) -> str | None:
     """Why the elements of this tensor cannot simply be copied to shared memory, or None: they can."""
-    if isinstance(x, torch.nn.parameter.UninitializedTensorMixin):
+    if is_lazy(x):
         return 'has no shape yet: pass a batch through the module first'
     if x.device.type != 'cpu':
         return f"is on device '{x.device}', and this memory is the host's: use x.cpu()"

@@ -312,7 +312,7 @@ class Gradients:
                                                             f'elements of {gradient.dtype}, and must have {shape} and {dtype}')
         with self._queue.reserve(None, True, timeout) as slot:
             raw = bytes_of(slot)
-            head = np.ndarray((2 + len(gradients),), np.int64, raw)
+            head: Any = np.ndarray((2 + len(gradients),), np.int64, raw)
             head[:2] = worker, version
             for number, ((_, gradient), (_, dtype, shape, at)) in enumerate(zip(gradients, self._places)):
                 head[2 + number] = gradient is not None
@@ -325,7 +325,7 @@ class Gradients:
         or this process dies, it is the next one again. Raises: QueueEmpty (timeout), QueueClosed."""
         with self._queue.peek(True, timeout) as item:
             raw = bytes_of(item)
-            head = np.ndarray((2 + len(self._places),), np.int64, raw)
+            head: Any = np.ndarray((2 + len(self._places),), np.int64, raw)
             tensors = {name: tensor_on(raw, dtype, shape, at) if head[2 + number] else None
                        for number, (name, dtype, shape, at) in enumerate(self._places)}
             yield Gradient(int(head[0]), int(head[1]), tensors)

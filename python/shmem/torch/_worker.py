@@ -72,7 +72,7 @@ class Fetcher:
 
     def __init__(self, setup: Setup, dataset: Any, collate_fn: Any, line: Any) -> None:
         self._setup, self._dataset, self._collate, self._line = setup, dataset, batch_collate(collate_fn), line
-        self._iterator = iter(dataset) if setup.iterable else None
+        self._iterator: Any = iter(dataset) if setup.iterable else None
         self._many = getattr(dataset, '__getitems__', None)
         self._ended = False
 
@@ -102,12 +102,12 @@ class Fetcher:
         if self._ended:
             raise StopIteration
         if not self._setup.auto_collation:
-            return next(self._iterator)  # type: ignore[call-overload]
+            return next(self._iterator)
         samples = []
         for position, _ in enumerate(indices):
             self._line[2] = position
             try:
-                samples.append(next(self._iterator))  # type: ignore[call-overload]
+                samples.append(next(self._iterator))
             except StopIteration:
                 self._ended = True
                 break
@@ -152,7 +152,7 @@ def _seed(setup: Setup, worker: int, dataset: Any) -> None:
     torch.set_num_threads(1)
     random.seed(seed)
     torch.manual_seed(seed)
-    np.random.seed(_utils.worker._generate_state(setup.base_seed, worker))
+    np.random.seed(_utils.worker._generate_state(setup.base_seed, worker))  # type: ignore[no-untyped-call]
     _utils.worker._worker_info = _utils.worker.WorkerInfo(id=worker, num_workers=setup.workers, seed=seed, dataset=dataset)
 
 
