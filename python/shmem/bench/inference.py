@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import pickle
 import time
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import numpy as np
@@ -168,26 +170,23 @@ def _memory(quick: bool) -> dict[str, Any]:
     rows = []
     nbytes = sum(p.numel() * 4 for p in make_model(width).parameters()) / (1 << 20)
     for name in ('shmem.torch.attach', 'module.share_memory()', 'a pickled module'):
-        model = make_model(width)
         go, done = fork.Barrier(WORKERS + 1), fork.Barrier(WORKERS + 1)
-        shared = st.share(model) if name.startswith('shmem') else None
         ways = [fork.Pipe() for _ in range(WORKERS)]
 
         def work(number: int) -> None:
-            mine = st.attach(lambda: make_model(width), shared.key, 'r') if shared is not None else ways[number][0].recv()
+            given = ways[number][0].recv()
+            mine = st.attach(lambda: make_model(width), given, 'r') if isinstance(given, str) else given
             with torch.no_grad():
                 mine(torch.zeros(4, 64))
             go.wait()
             done.wait()
 
-        workers = [start(work, number) for number in range(WORKERS)]
-        for _, here in ways if shared is None else ():
-            if name.startswith('module'):
-                from multiprocessing.reduction import ForkingPickler
-                here.send_bytes(ForkingPickler.dumps(model.share_memory()))
-            else:
-                import pickle
-                here.send_bytes(pickle.dumps(model))
+        workers = [start(work, number) for number in range(WORKERS)]  # before the module: a fork would share it, too
+        model = make_model(width)
+        shared = st.share(model) if name.startswith('shmem') else model.share_memory() if name.startswith('module') else None
+        for _, here in ways:
+            here.send_bytes(pickle.dumps(model) if shared is None else
+                            ForkingPickler.dumps(shared.key if isinstance(shared, st.Shared) else shared))
         go.wait()
         rows.append([name, round(sum(pss(worker.pid) for worker in workers) / WORKERS, 1)])
         done.wait()
