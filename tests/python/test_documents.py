@@ -192,6 +192,9 @@ def test_the_page_of_the_benchmark(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(sys, 'argv', ['bench', '--quick', 'inference', '--output', str(tmp_path / 'b.html')])
     monkeypatch.setattr(bench, '_have_matplotlib', lambda: False)
     assert bench.main() == 0 and 'Both' in (tmp_path / 'b.html').read_text()
+    monkeypatch.setitem(sys.modules, 'torch', None)
+    monkeypatch.delitem(sys.modules, 'shmem.bench.inference')
+    assert bench.main() == 0 and 'left out' in (tmp_path / 'b.html').read_text() and 'pip install torch' in capsys.readouterr().out
 
 
 @pytest.mark.skipif('not os.environ.get("SHMEM_TEST_FULL")', reason='takes half a minute: set SHMEM_TEST_FULL=1')

@@ -48,6 +48,8 @@ def machine() -> list[tuple[str, str]]:
 
 def text_of(table: dict[str, Any]) -> str:
     """For a terminal."""
+    if not table['rows']:
+        return f"{table['title']}\n\n  {table['note']}\n"
     cells = [list(map(str, row)) for row in [table['columns'], *table['rows']]]
     widths = [max(map(len, column)) for column in zip(*cells)]
     lines = [table['title'], '']
@@ -186,7 +188,8 @@ def measure(names: list[str], quick: bool) -> list[tuple[str, list[dict[str, Any
         try:
             tables = importlib.import_module(f'shmem.bench.{name}').tables(quick)
         except ImportError as error:
-            tables = [{'title': f'{name}: left out', 'columns': [''], 'rows': [], 'note': str(error)}]
+            cure = ': pip install torch, or apt-get install python3-torch' if error.name == 'torch' else ''
+            tables = [{'title': f'{name}: left out', 'columns': [''], 'rows': [], 'note': f'{error}{cure}'}]
         for table in tables:
             print(text_of(table), flush=True)
         results.append((name, tables))
