@@ -469,8 +469,14 @@ def test_a_reader_that_stays_holds_nobody_up():
     for version in range(21, 25):
         assert publisher.publish(stamped(version)) == version
     assert same_everywhere([x.detach() for x in (lambda m: (subscriber.copy_to(m), m)[1])(stamped(0)).parameters()], 24)
-    with raises(ValueError, 'architecture', 'version 24'):
+    with raises(ValueError, "'weight'", "'0.weight'"):
         publisher.publish(nn.Linear(3, 3))
+    frozen = stamped(25)
+    frozen[0].requires_grad_(False)
+    assert publisher.publish(frozen) == 25
+    frozen[0].weight.data = frozen[0].weight.data.t()
+    with raises(ValueError, 'strides'):
+        publisher.publish(frozen)
     with raises(ValueError, "'0.weight'", '(200, 100)'):
         subscriber.copy_to(nn.Sequential(nn.Linear(100, 200), nn.BatchNorm1d(200)))
     with raises(ValueError, 'key'):

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from .. import _key, _pool
+from .._queue import Queue
 from .._sync import Atomic, Mutex
 from ..errors import Error, OwnerDied, QueueClosed, QueueEmpty, QueueFull, make
 from ._tensors import bytes_of, dtype_named, name_of, size_of, tensor_on
@@ -114,7 +115,7 @@ class Requests:
             read = json.loads(note.tobytes())
             made._in, made._out = (_Layout(function, read[name][0], dtype_named(function, read[name][1]))
                                    for name in ('request', 'answer'))
-            if not len(read['states']) == len(read['owners']):
+            if not len(read['states']) == len(read['owners']) <= 4096 or len(read['seats']) > 4096:
                 raise ValueError
         except (ValueError, KeyError, TypeError, AttributeError, IndexError):
             raise make(function, 'value', 'key is not of requests, but of something else') from None
@@ -129,8 +130,10 @@ class Requests:
         self._owners: list[Mutex] = [_key.import_(one) for one in keys['owners']]
         self._seats: list[Mutex] = [_key.import_(one) for one in keys['seats']]
         self._texts = _key.import_(keys['texts'])
-        if self._texts.shape != (slots, _TEXT):
-            raise make(function, 'value', 'key is of something else')
+        words = [*self._states, *self._owners, *self._seats, self._queue]
+        kinds = [Atomic] * slots + [Mutex] * (slots + len(self._seats)) + [Queue]
+        if not all(map(isinstance, words, kinds)) or getattr(self._texts, 'shape', None) != (slots, _TEXT):
+            raise make(function, 'value', 'key is not of requests, but of something else')
         self._inputs = self._in.over(function, _key.import_(keys['inputs']), slots)
         self._outputs = self._out.over(function, _key.import_(keys['outputs']), slots)
 

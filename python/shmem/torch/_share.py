@@ -98,13 +98,13 @@ class _Plan:
             at += _round_up(group.high - group.low)
         self.groups, self.entries, self.data_size = list(groups.values()), entries, at
         number = {key: index for index, key in enumerate(groups)}
-        rows = []
+        self.rows: list[list[Any]] = []
         for entry in entries:
             tensor = entry.tensor
             index = number[_storage_of(tensor).data_ptr() if tensor.numel() else id(tensor)]
-            rows.append([entry.name, entry.what, name_of(tensor.dtype), list(tensor.shape), list(tensor.stride()), index,
-                         _span(tensor)[0] - self.groups[index].low if tensor.numel() else 0, bool(tensor.requires_grad)])
-        text = json.dumps({'groups': [[g.offset, g.high - g.low] for g in self.groups], 'tensors': rows},
+            self.rows.append([entry.name, entry.what, name_of(tensor.dtype), list(tensor.shape), list(tensor.stride()), index,
+                         _span(tensor)[0] - self.groups[index].low if tensor.numel() else 0, int(tensor.requires_grad)])
+        text = json.dumps({'groups': [[g.offset, g.high - g.low] for g in self.groups], 'tensors': self.rows},
                           separators=(',', ':')).encode()
         self.head = _HEAD.pack(_MAGIC, len(text)) + text
         self.start = _round_up(len(self.head))
@@ -130,7 +130,7 @@ class _Row(NamedTuple):
     stride: list[int]
     group: int
     offset: int
-    requires_grad: bool
+    requires_grad: int  # 0 or 1, so that the text is as long either way
 
 
 def _rows(function: str, raw: np.ndarray[Any, Any]) -> tuple[list[_Row], list[tuple[int, int]]]:
@@ -351,7 +351,7 @@ def _put(entries: list[Entry], shared: Tensors, mode: str) -> None:
     placed: dict[int, torch.Tensor] = {}
     with torch.no_grad():
         for entry, row in zip(entries, shared.rows):
-            grad = mode != 'r' and row.requires_grad
+            grad = mode != 'r' and bool(row.requires_grad)
             if id(entry.tensor) in placed:
                 target = placed[id(entry.tensor)]
             elif entry.tensor.device.type == 'meta':

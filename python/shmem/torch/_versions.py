@@ -88,6 +88,8 @@ class Publisher(_Versions):
         plan = _Plan('torch.Publisher.publish', list(entries_of(module or self._module)))
         with self._mutex.repairing(lambda: None):  # whatever a dead writer had begun is not current
             word = self._word.load()
+            if word >> 16:
+                self._check(plan, self._buffer(word & _NUMBER))
             number, lock = self._unused(word & _NUMBER, plan)
             try:
                 plan.write(self._buffer(number))
@@ -97,6 +99,16 @@ class Publisher(_Versions):
             self._word.store(version << 16 | number)
         self._word.wake(1 << 30)
         return version
+
+    def _check(self, plan: _Plan, buffer: Any) -> None:
+        """Raises unless the module is of the architecture that the version in this buffer has."""
+        if bytes(buffer[:len(plan.head)]) == plan.head:
+            return
+        function = 'torch.Publisher.publish'
+        for entry, row in itertools.zip_longest(plan.entries, Tensors(function, buffer).rows):
+            _differs(function, entry, row)
+        if [row[:7] for row in plan.rows] != [list(row)[:7] for row in Tensors(function, buffer).rows]:
+            raise make(function, 'value', 'the module has strides or ties between weights that the first version had not')
 
     def _unused(self, current: int, plan: _Plan) -> tuple[int, RWLock]:
         """A buffer that nobody reads, with its lock held for writing."""
@@ -108,9 +120,8 @@ class Publisher(_Versions):
             except NameUnknown:
                 self._make(number, plan)
                 buffer = self._buffer(number)
-            if buffer.nbytes != plan.size:
-                raise make('torch.Publisher.publish', 'value', f'the module has another architecture than version '
-                                                               f'{self.version}: {plan.size} bytes, and not {buffer.nbytes}')
+            if buffer.nbytes != plan.size:  # of one who died before its first version
+                raise make('torch.Publisher.publish', 'value', f'the pool has a buffer {self._name}:{number} of another size')
             lock = self._locks[number]
             try:
                 if lock.acquire_write(0):
@@ -145,6 +156,7 @@ class Version(dict):  # type: ignore[type-arg]
     """The tensors of a version by their names, in the memory that all readers share. version: its number."""
 
     version: int
+    _rows: Any
 
 
 class Subscriber(_Versions):
@@ -180,7 +192,7 @@ class Subscriber(_Versions):
             if tensors is None:
                 tensors = self._tensors[number] = Tensors('torch.Subscriber', self._buffer(number))
             weights = Version((row.name, tensors.tensor(row)) for row in tensors.rows)
-            weights.version = word >> 16
+            weights.version, weights._rows = word >> 16, tensors.rows
             yield weights
         finally:
             lock.release()
@@ -206,19 +218,12 @@ class Subscriber(_Versions):
         which names the first parameter that differs; nothing has changed then."""
         entries: list[Entry] = list(entries_of(module))
         with self.read() as weights:
-            rows = self._tensors[self._current_of(weights)].rows
-            for entry, row in itertools.zip_longest(entries, rows):
+            for entry, row in itertools.zip_longest(entries, weights._rows):
                 _differs('torch.Subscriber.copy_to', entry, row)
             with torch.no_grad():
                 for entry in entries:
                     entry.tensor.copy_(weights[entry.name])
             return weights.version
-
-    def _current_of(self, weights: Version) -> int:
-        word = self._word.load()
-        if word >> 16 == weights.version:
-            return word & _NUMBER
-        return next(iter(self._tensors))  # all have the same rows
 
     def wait(self, version: int = 0, timeout: float | None = None) -> bool:
         """Waits until there is a version newer than this one: True; False when time was up. The GIL is released."""
