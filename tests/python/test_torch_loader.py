@@ -4,6 +4,7 @@
 import collections
 import ctypes
 import gc
+import inspect
 import multiprocessing
 import os
 import random
@@ -127,6 +128,17 @@ def test_early_break_leaves_the_order_of_persistent_workers_alone():
                     break
         results.append(torch.cat(seen))
     assert torch.equal(*results)
+
+
+def test_out_of_order():
+    if 'in_order' not in inspect.signature(DataLoader).parameters:
+        pytest.skip('this torch knows no in_order')
+    rows = Rows(40, then=lambda i: time.sleep(0.2 if i == 0 else 0))
+    for kept in (True, False):
+        loader = st.DataLoader(rows, batch_size=4, num_workers=2, in_order=False, persistent_workers=kept)
+        for epoch in range(2):
+            firsts = [int(batch[0, 0]) // 32 for batch in loader]
+            assert firsts[0] != 0 and sorted(firsts) == list(range(10))
 
 
 def test_slots_go_round_and_tensors_keep_theirs():
