@@ -43,6 +43,7 @@ def worker(weights_key, requests_key):
 
 
 def client(requests_key, number, images, results):
+    torch.set_num_threads(1)  # a forked process does not have the threads of its parent
     requests, right = shmem.torch.Requests.attach(requests_key), 0
     x, labels = images
     with requests.slot() as slot:

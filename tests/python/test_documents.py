@@ -38,6 +38,7 @@ def run_here(path, seconds=60):
             os.dup2(out.fileno(), 2)
             sys.stdout, sys.stderr, sys.argv = os.fdopen(1, 'w'), os.fdopen(2, 'w'), [str(path)]
             code = 0
+            need_torch().set_num_threads(1)  # threads of OpenMP, which pytest's process may have, do not survive a fork
             try:
                 runpy.run_path(str(path), run_name='__main__')
             except SystemExit as error:

@@ -18,6 +18,7 @@ torch = pytest.importorskip('torch')
 import shmem.torch as st  # noqa: E402
 from torch import nn  # noqa: E402
 
+torch.set_num_threads(1)  # threads of OpenMP do not survive a fork
 gc.collect()
 gc.freeze()  # torch brings so many objects that each collection would take long
 

@@ -22,6 +22,7 @@ torch = pytest.importorskip('torch')
 import shmem.torch as st  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, get_worker_info  # noqa: E402
 
+torch.set_num_threads(1)  # threads of OpenMP do not survive a fork
 gc.collect()
 gc.freeze()  # torch brings so many objects that each collection would take long
 pytestmark = pytest.mark.filterwarnings('ignore:This DataLoader will create')
