@@ -91,6 +91,30 @@ SHMEMX_API int shmemx_group_all_to_all(shmemx_group_t group, void *const outs[],
                                        const void *const ins[], const size_t in_counts[], unsigned type,
                                        double seconds);
 
+/* --- messages ------------------------------------------------------------------------------------------------------
+   Between two ranks (also from a rank to itself), matched by tag; those with one tag keep their order. Up to 1920 bytes
+   a send is over at once; a longer one when it was received. A rank can have 65 sends to one rank that were not
+   received yet; more wait for their turn. Where sizes or types differ, the receiver gets -EINVAL, which names both, and
+   so does the sender of more than 1920 bytes. They may run beside collectives. */
+
+SHMEMX_API int shmemx_group_send(shmemx_group_t group, const void *x, shmemx_group_of_t of, int to, int tag,
+                                 double seconds);
+/* from: a rank, or -1 for any. source (may be NULL): whose message it was. */
+SHMEMX_API int shmemx_group_recv(shmemx_group_t group, void *x, shmemx_group_of_t of, int from, int tag, double seconds,
+                                 int *source);
+
+typedef struct shmemx_group_request *shmemx_group_request_t;
+
+/* The same, begun: a thread of the library goes on with it. The memory is in use until the request is over. All
+   requests are over, and waited for, before the group is closed. */
+SHMEMX_API int shmemx_group_send_begin(shmemx_group_t group, const void *x, shmemx_group_of_t of, int to, int tag,
+                                       double seconds, shmemx_group_request_t *out);
+SHMEMX_API int shmemx_group_recv_begin(shmemx_group_t group, void *x, shmemx_group_of_t of, int from, int tag,
+                                       double seconds, shmemx_group_request_t *out);
+/* Whether it was done, or why it failed; block not 0: waits for that. The request is gone, unless this gives -EAGAIN:
+   it is not over yet. */
+SHMEMX_API int shmemx_group_request_end(shmemx_group_request_t request, int block, int *source);
+
 #ifdef __cplusplus
 }
 #endif

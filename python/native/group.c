@@ -2,6 +2,7 @@
 // Process groups: addresses and counts in, calls of <shmemx_group.h> out. The package keeps the memory alive.
 #include "ext.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct group {
@@ -250,6 +251,133 @@ static PyObject *group_all_to_all(PyObject *self, PyObject *const *args, Py_ssiz
     return ext_answer(a.fn, rc);
 }
 
+/* ---- messages ---- */
+
+struct message {
+    void *x;
+    shmemx_group_of_t of;
+    int peer, tag;
+    double limit;
+};
+
+/* (fn, address, count, type, peer, tag, seconds) */
+static bool message(const struct arguments *a, struct message *out)
+{
+    return address(a, a->list[1], &out->x) && elements(a, 2, &out->of) &&
+           ext_int(a->fn, "rank", a->list[4], &out->peer) && ext_int(a->fn, "tag", a->list[5], &out->tag) &&
+           seconds(a, 6, &out->limit);
+}
+
+static PyObject *group_send(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    struct arguments a;
+    struct message m;
+    int rc;
+    if (!begin(self, args, n, 7, &a) || !message(&a, &m))
+        return NULL;
+    GROUP_CALL(rc, a.g, shmemx_group_send(a.g->group, m.x, m.of, m.peer, m.tag, m.limit));
+    return ext_answer(a.fn, rc);
+}
+
+/* Returns the rank whose message it was. */
+static PyObject *group_recv(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    struct arguments a;
+    struct message m;
+    int rc, source = -1;
+    if (!begin(self, args, n, 7, &a) || !message(&a, &m))
+        return NULL;
+    GROUP_CALL(rc, a.g, shmemx_group_recv(a.g->group, m.x, m.of, m.peer, m.tag, m.limit, &source));
+    return rc < 0 ? ext_fail_rc(a.fn, rc) : PyLong_FromLong(source);
+}
+
+/* One that was begun. The package keeps its memory, and this, until it is over. */
+struct request {
+    PyObject_HEAD struct group *g;
+    shmemx_group_request_t request; /* NULL: it is over */
+};
+
+static PyTypeObject request_type;
+
+static PyObject *wrap_request(struct group *g, shmemx_group_request_t made)
+{
+    struct request *r = (struct request *)request_type.tp_alloc(&request_type, 0);
+    if (r) {
+        r->g = (struct group *)Py_NewRef((PyObject *)g);
+        r->request = made;
+    }
+    return (PyObject *)r;
+}
+
+static PyObject *group_send_begin(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    struct arguments a;
+    struct message m;
+    shmemx_group_request_t made;
+    if (!begin(self, args, n, 7, &a) || !message(&a, &m))
+        return NULL;
+    int rc;
+    GROUP_CALL(rc, a.g, shmemx_group_send_begin(a.g->group, m.x, m.of, m.peer, m.tag, m.limit, &made));
+    return rc < 0 ? ext_fail_rc(a.fn, rc) : wrap_request(a.g, made);
+}
+
+static PyObject *group_recv_begin(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    struct arguments a;
+    struct message m;
+    shmemx_group_request_t made;
+    if (!begin(self, args, n, 7, &a) || !message(&a, &m))
+        return NULL;
+    int rc;
+    GROUP_CALL(rc, a.g, shmemx_group_recv_begin(a.g->group, m.x, m.of, m.peer, m.tag, m.limit, &made));
+    return rc < 0 ? ext_fail_rc(a.fn, rc) : wrap_request(a.g, made);
+}
+
+/* (fn, block): the rank whose message it was (or -1), or None: it is not over yet. */
+static PyObject *request_end(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    struct request *r = (struct request *)self;
+    struct arguments a;
+    int rc, source = -1;
+    if (!begin((PyObject *)r->g, args, n, 2, &a))
+        return NULL;
+    shmemx_group_request_t request = r->request;
+    int block = PyObject_IsTrue(args[1]);
+    if (block < 0)
+        return NULL;
+    if (!request)
+        return ext_fail(a.fn, EXT_STALE, "the request is over, or another thread waits for it");
+    r->request = NULL;
+    GROUP_CALL(rc, a.g, shmemx_group_request_end(request, block, &source));
+    if (rc == -EAGAIN) {
+        r->request = request;
+        Py_RETURN_NONE;
+    }
+    return rc < 0 ? ext_fail_rc(a.fn, rc) : PyLong_FromLong(source);
+}
+
+static void request_dealloc(PyObject *self)
+{
+    struct request *r = (struct request *)self;
+    if (r->request && r->g->group && r->g->forks == ext_state.forks)
+        shmemx_group_request_end(r->request, 0, NULL); /* one that is not over goes with the group */
+    Py_DECREF((PyObject *)r->g);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyMethodDef request_methods[] = {
+    {"end", (PyCFunction)(void (*)(void))request_end, METH_FASTCALL, NULL},
+    {0},
+};
+
+static PyTypeObject request_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "shmem._ext.GroupRequest",
+    .tp_basicsize = sizeof(struct request),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_dealloc = request_dealloc,
+    .tp_methods = request_methods,
+};
+
 /* ---- the object ---- */
 
 static PyObject *group_key(PyObject *self, PyObject *unused)
@@ -301,6 +429,10 @@ static PyMethodDef methods[] = {
     FAST("gather", group_gather),
     FAST("scatter", group_scatter),
     FAST("all_to_all", group_all_to_all),
+    FAST("send", group_send),
+    FAST("recv", group_recv),
+    FAST("send_begin", group_send_begin),
+    FAST("recv_begin", group_recv_begin),
     {"key", group_key, METH_NOARGS, NULL},
     {"close", group_close, METH_NOARGS, NULL},
     {0},
@@ -362,5 +494,5 @@ PyMethodDef ext_group_methods[] = {
 
 int ext_group_init(PyObject *module)
 {
-    return PyModule_AddType(module, &group_type);
+    return PyModule_AddType(module, &group_type) < 0 ? -1 : PyModule_AddType(module, &request_type);
 }

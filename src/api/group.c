@@ -171,3 +171,49 @@ int shmemx_group_all_to_all(shmemx_group_t group, void *const outs[], const size
         rc = check_list(group, "ins", ins, in_counts, 0);
     return NAMED(rc < 0 ? rc : shmemi_pg_all_to_all(inner(group), outs, out_counts, ins, in_counts, type, seconds));
 }
+
+/* ---- messages ---- */
+
+static struct shmemi_pg_request *inner_request(shmemx_group_request_t request)
+{
+    return (struct shmemi_pg_request *)(void *)request;
+}
+
+int shmemx_group_send(shmemx_group_t group, const void *x, shmemx_group_of_t of, int to, int tag, double seconds)
+{
+    int rc = check(group, "x", x, of.count);
+    return NAMED(rc < 0 ? rc : shmemi_pg_send(inner(group), x, elements(of), to, tag, seconds));
+}
+
+int shmemx_group_recv(shmemx_group_t group, void *x, shmemx_group_of_t of, int from, int tag, double seconds,
+                      int *source)
+{
+    int rc = check(group, "x", x, of.count);
+    return NAMED(rc < 0 ? rc : shmemi_pg_recv(inner(group), x, elements(of), from, tag, seconds, source));
+}
+
+int shmemx_group_send_begin(shmemx_group_t group, const void *x, shmemx_group_of_t of, int to, int tag, double seconds,
+                            shmemx_group_request_t *out)
+{
+    struct shmemi_pg_request *made;
+    int rc = out ? check(group, "x", x, of.count) : null("out");
+    if (rc == 0 && (rc = shmemi_pg_post_send(inner(group), x, elements(of), to, tag, seconds, &made)) == 0)
+        *out = (shmemx_group_request_t)(void *)made;
+    return NAMED(rc);
+}
+
+int shmemx_group_recv_begin(shmemx_group_t group, void *x, shmemx_group_of_t of, int from, int tag, double seconds,
+                            shmemx_group_request_t *out)
+{
+    struct shmemi_pg_request *made;
+    int rc = out ? check(group, "x", x, of.count) : null("out");
+    if (rc == 0 && (rc = shmemi_pg_post_recv(inner(group), x, elements(of), from, tag, seconds, &made)) == 0)
+        *out = (shmemx_group_request_t)(void *)made;
+    return NAMED(rc);
+}
+
+int shmemx_group_request_end(shmemx_group_request_t request, int block, int *source)
+{
+    int rc = request ? shmemi_pg_request_wait(inner_request(request), block != 0, source) : null("request");
+    return rc == -EAGAIN ? rc : NAMED(rc);
+}

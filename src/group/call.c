@@ -42,7 +42,7 @@ size_t shmemi_pg_element_bytes(unsigned type)
     return type == SHMEMI_PG_BYTES ? 1 : shmemi_type_size((enum shmemi_type)type);
 }
 
-static const char *type_name(unsigned type)
+const char *shmemi_pg_type_name(unsigned type)
 {
     return type < sizeof types / sizeof *types ? types[type] : "elements of an unknown type";
 }
@@ -56,7 +56,8 @@ const char *shmemi_pg_call_text(const struct shmemi_pg_call *call, char out[SHME
     case SHMEMI_PG_REDUCE_SCATTER:
     case SHMEMI_PG_REDUCE: {
         const char *op = call->op < sizeof ops / sizeof *ops ? ops[call->op] : "an unknown operation";
-        int at = snprintf(out, SHMEMI_PG_CALL_TEXT, "%s of %llu %s (%s)", kind, count, type_name(call->type), op);
+        int at =
+            snprintf(out, SHMEMI_PG_CALL_TEXT, "%s of %llu %s (%s)", kind, count, shmemi_pg_type_name(call->type), op);
         if (call->kind == SHMEMI_PG_REDUCE && at < SHMEMI_PG_CALL_TEXT)
             snprintf(out + at, SHMEMI_PG_CALL_TEXT - (size_t)at, " to rank %u", call->root);
         break;
@@ -64,14 +65,14 @@ const char *shmemi_pg_call_text(const struct shmemi_pg_call *call, char out[SHME
     case SHMEMI_PG_BROADCAST:
     case SHMEMI_PG_GATHER:
     case SHMEMI_PG_SCATTER:
-        snprintf(out, SHMEMI_PG_CALL_TEXT, "%s of %llu %s %s rank %u", kind, count, type_name(call->type),
+        snprintf(out, SHMEMI_PG_CALL_TEXT, "%s of %llu %s %s rank %u", kind, count, shmemi_pg_type_name(call->type),
                  call->kind == SHMEMI_PG_GATHER ? "to" : "from", call->root);
         break;
     case SHMEMI_PG_ALL_GATHER:
-        snprintf(out, SHMEMI_PG_CALL_TEXT, "%s of %llu %s", kind, count, type_name(call->type));
+        snprintf(out, SHMEMI_PG_CALL_TEXT, "%s of %llu %s", kind, count, shmemi_pg_type_name(call->type));
         break;
     case SHMEMI_PG_ALL_TO_ALL:
-        snprintf(out, SHMEMI_PG_CALL_TEXT, "%s of %s", kind, type_name(call->type));
+        snprintf(out, SHMEMI_PG_CALL_TEXT, "%s of %s", kind, shmemi_pg_type_name(call->type));
         break;
     default:
         snprintf(out, SHMEMI_PG_CALL_TEXT, "%s", kind);

@@ -38,6 +38,15 @@ static size_t slot_bytes_for(int ranks, size_t staging)
     return shmemi_round_down(slot < least ? least + 4095 : slot, 4096);
 }
 
+struct shmemi_pg_places shmemi_pg_places(int ranks, size_t slot_bytes)
+{
+    struct shmemi_pg_places at = {.windows = SHMEMI_PG_SLOTS * slot_bytes};
+    at.letters = at.windows + (size_t)SHMEMI_PG_WINDOWS * 2 * SHMEMI_PG_HALF;
+    at.bytes = at.letters + (SHMEMI_PG_LETTERS + (size_t)ranks) * sizeof(struct shmemi_pg_letter);
+    at.bytes = shmemi_round_up(at.bytes, 4096);
+    return at;
+}
+
 /* ---- one process's part ---- */
 
 static int turns_in(int64_t ns)
@@ -61,13 +70,15 @@ static void choose_patience(struct shmemi_pg *g)
     g->yields = crowded ? 20 : 50;
 }
 
-static void put_away(struct shmemi_pg *g)
+static void put_away(struct shmemi_pg *g, bool forked)
 {
+    shmemi_pg_mail_close(g, forked);
     if (g->object)
         shmemi_object_close(g->object); /* an imported one's pool goes with it */
     if (g->pool)
         shmemi_pool_close(g->pool);
     pthread_mutex_destroy(&g->lock);
+    pthread_mutex_destroy(&g->giving_up);
     free(g);
 }
 
@@ -81,6 +92,7 @@ static struct shmemi_pg *new_group(int rank, int ranks)
     g->rank = rank;
     g->ranks = ranks;
     pthread_mutex_init(&g->lock, NULL);
+    pthread_mutex_init(&g->giving_up, NULL);
     choose_patience(g);
     return g;
 }
@@ -107,6 +119,13 @@ static int claim(struct shmemi_pg *g)
     return 0;
 }
 
+static int settle(struct shmemi_pg *g)
+{
+    g->at = shmemi_pg_places(g->ranks, g->slot_bytes);
+    int rc = shmemi_pg_mail_open(g);
+    return rc < 0 ? rc : claim(g);
+}
+
 /* ---- rank 0 ---- */
 
 struct plan {
@@ -126,7 +145,8 @@ static void init_shared(void *memory, void *context)
 
 static int make_pool(struct shmemi_pg *g, struct plan *plan)
 {
-    size_t staging = plan->ranks * SHMEMI_PG_SLOTS * plan->slot_bytes, shared = shared_bytes((int)plan->ranks);
+    size_t staging = plan->ranks * shmemi_pg_places((int)plan->ranks, plan->slot_bytes).bytes,
+           shared = shared_bytes((int)plan->ranks);
     size_t room = staging + shmemi_round_up(shared, 4096) + (256 << 10); /* for what the pool itself puts there */
     struct shmemi_pool_config config = {.size = room, .max_size = room, .type = "host", .numa_node = -1};
     void *memory;
@@ -157,10 +177,10 @@ int shmemi_pg_create(int ranks, size_t staging, struct shmemi_pg **out)
         g->shared = g->object->shared;
         g->domain = g->object->domain;
         g->slot_bytes = plan.slot_bytes;
-        rc = claim(g);
+        rc = settle(g);
     }
     if (rc < 0) {
-        put_away(g);
+        put_away(g, false);
         return shmemi_fail_in(rc, "cannot make a group of %d ranks", ranks);
     }
     *out = g;
@@ -194,8 +214,9 @@ static int adopt(struct shmemi_pg *g)
         slot > SIZE_MAX / 2048 || slot % SHMEMI_LINE)
         return shmemi_fail(-EPROTO, "the group is damaged");
     struct shmemi_pool *pool = shmemi_pool_of(g->object->head);
-    int rc = pool ? shmemi_pool_address(pool, staging, (size_t)g->ranks * SHMEMI_PG_SLOTS * slot, &memory)
-                  : shmemi_fail(-EPROTO, "the group is in no pool");
+    int rc =
+        pool ? shmemi_pool_address(pool, staging, (size_t)g->ranks * shmemi_pg_places(g->ranks, slot).bytes, &memory)
+             : shmemi_fail(-EPROTO, "the group is in no pool");
     if (rc < 0)
         return rc;
     g->staging = memory;
@@ -213,9 +234,9 @@ int shmemi_pg_join(const char *key, int rank, int ranks, struct shmemi_pg **out)
     if (rc == 0)
         rc = adopt(g);
     if (rc == 0)
-        rc = claim(g);
+        rc = settle(g);
     if (rc < 0) {
-        put_away(g);
+        put_away(g, false);
         return shmemi_fail_in(rc, "cannot join the group as rank %d of %d", rank, ranks);
     }
     *out = g;
@@ -234,7 +255,8 @@ int shmemi_pg_ranks(const struct shmemi_pg *g)
 
 int shmemi_pg_close(struct shmemi_pg *g)
 {
-    if (shmemi_object_ready(g->object, SHMEMI_OBJECT_GROUP)) {
+    bool forked = !shmemi_object_ready(g->object, SHMEMI_OBJECT_GROUP);
+    if (!forked) {
         struct shmemi_pg_row *row = &g->shared->rows[g->rank];
         uint32_t present = SHMEMI_PG_PRESENT;
         /* [state] release: all that this rank did comes before. Who gave up keeps saying why. */
@@ -243,6 +265,6 @@ int shmemi_pg_close(struct shmemi_pg *g)
         atomic_fetch_add_explicit(&g->shared->bell, 1, memory_order_seq_cst);
         shmemi_futex_wake(&g->shared->bell, INT_MAX);
     }
-    put_away(g);
+    put_away(g, forked);
     return 0;
 }

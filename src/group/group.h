@@ -46,4 +46,21 @@ int shmemi_pg_scatter(struct shmemi_pg *g, void *out, const void *const *ins, st
 int shmemi_pg_all_to_all(struct shmemi_pg *g, void *const *outs, const size_t *out_counts, const void *const *ins,
                          const size_t *in_counts, unsigned type, double seconds);
 
+/* ---- messages ---- */
+
+struct shmemi_pg_request;
+
+/* Begins to send or receive; a thread goes on with it. The memory stays as it is until the request is over. */
+int shmemi_pg_post_send(struct shmemi_pg *g, const void *x, struct shmemi_pg_elements of, int to, int tag,
+                        double seconds, struct shmemi_pg_request **out);
+int shmemi_pg_post_recv(struct shmemi_pg *g, void *x, struct shmemi_pg_elements of, int from, int tag, double seconds,
+                        struct shmemi_pg_request **out);
+/* Waits until it is over: 0 or why it failed; *from (may be NULL): who sent it. The request is gone, unless this gives
+   -EAGAIN: not `block`, and it is not over yet. */
+int shmemi_pg_request_wait(struct shmemi_pg_request *request, bool block, int *from);
+/* Both at once, without the thread. */
+int shmemi_pg_send(struct shmemi_pg *g, const void *x, struct shmemi_pg_elements of, int to, int tag, double seconds);
+int shmemi_pg_recv(struct shmemi_pg *g, void *x, struct shmemi_pg_elements of, int from, int tag, double seconds,
+                   int *source);
+
 #endif

@@ -20,6 +20,10 @@ enum {
     SHMEMI_PG_RANKS_MOST = 256, /* members of a pool */
     SHMEMI_PG_SLOTS = 3,
     SHMEMI_PG_REASON = 192,
+    SHMEMI_PG_LETTERS = 64, /* of a rank, for all others; besides one for each of them */
+    SHMEMI_PG_EAGER = 1920, /* bytes that a letter itself holds */
+    SHMEMI_PG_WINDOWS = 2,  /* of a rank: through them larger messages go, each with two halves */
+    SHMEMI_PG_HALF = 128 << 10,
 };
 
 /* The steps that are counted. They wrap around. */
@@ -45,6 +49,32 @@ struct shmemi_pg_row {
     char reason[SHMEMI_PG_REASON];
     _Alignas(SHMEMI_LINE) _Atomic uint32_t steps[SHMEMI_PG_STEPS];
     struct shmemi_pg_call calls[2]; /* of the last two entries */
+    /* Changes when somebody has done something about a message to or from this rank; who sleeps on it. */
+    _Alignas(SHMEMI_LINE) _Atomic uint32_t mail;
+    _Atomic uint32_t mail_sleepers;
+};
+
+/* A message on its way. The sender makes it POSTED and FREE, the receiver TAKEN or REFUSED (and FREE, of a message that
+   the letter holds). */
+enum shmemi_pg_letter_state { SHMEMI_PG_FREE, SHMEMI_PG_POSTED, SHMEMI_PG_TAKEN, SHMEMI_PG_REFUSED };
+
+struct shmemi_pg_letter {
+    _Atomic uint32_t state; /* enum shmemi_pg_letter_state */
+    uint32_t to;
+    int32_t tag;
+    uint32_t type;
+    uint64_t bytes;
+    uint64_t order;                   /* counts the letters of the sender */
+    _Atomic uint32_t window;          /* 1 + which, once the sender has one for it */
+    _Atomic uint32_t filled, drained; /* halves */
+    char pad[SHMEMI_LINE - 44 - 4];
+    char data[SHMEMI_PG_EAGER];
+};
+_Static_assert(sizeof(struct shmemi_pg_letter) == 2048, "letters have lines of their own");
+
+/* Where things are in a rank's part of the staging memory: slots, windows, letters. */
+struct shmemi_pg_places {
+    size_t windows, letters, bytes; /* the last: of all of it */
 };
 
 struct shmemi_pg_shared {

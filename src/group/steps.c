@@ -68,28 +68,26 @@ const char *shmemi_pg_rank_text(const struct shmemi_pg *g, int rank, char out[SH
     return out;
 }
 
-/* Whether the rank can never do what is waited for. */
-static int check_rank(const struct shmemi_pg *g, int rank)
+int shmemi_pg_check_rank(const struct shmemi_pg *g, int rank, const char *what)
 {
-    char who[SHMEMI_PG_RANK_TEXT], call[SHMEMI_PG_CALL_TEXT];
+    char who[SHMEMI_PG_RANK_TEXT];
     const struct shmemi_pg_row *row = &g->shared->rows[rank];
     /* [who] acquire: pairs with the release in claim(). */
     uint64_t holder = atomic_load_explicit(&row->who, memory_order_acquire);
     uint32_t state = atomic_load_explicit(&row->state, memory_order_acquire); /* [state] pairs with the releases */
-    shmemi_pg_call_text(&g->call, call);
     shmemi_pg_rank_text(g, rank, who);
     if (state == SHMEMI_PG_GAVE_UP) {
         char reason[SHMEMI_PG_REASON];
         memcpy(reason, row->reason, sizeof reason);
         reason[sizeof reason - 1] = 0;
         int code = row->code;
-        return shmemi_fail(code < 0 && code > -4096 ? code : -ECANCELED, "%s gave up, and %s cannot end: %s", who, call,
+        return shmemi_fail(code < 0 && code > -4096 ? code : -ECANCELED, "%s gave up, and %s cannot end: %s", who, what,
                            reason);
     }
     if (state == SHMEMI_PG_LEFT)
-        return shmemi_fail(-EOWNERDEAD, "%s has left the group, and %s needs it", who, call);
+        return shmemi_fail(-EOWNERDEAD, "%s has left the group, and %s needs it", who, what);
     if (holder && shmemi_holder_dead(g->domain, holder))
-        return shmemi_fail(-EOWNERDEAD, "%s died, and %s needs it", who, call);
+        return shmemi_fail(-EOWNERDEAD, "%s died, and %s needs it", who, what);
     return 0;
 }
 
@@ -126,10 +124,12 @@ static int timed_out(const struct shmemi_pg *g, const struct wait *w)
 
 static int look_at_ranks(const struct shmemi_pg *g, const struct wait *w)
 {
+    char call[SHMEMI_PG_CALL_TEXT];
     int rc = 0;
+    shmemi_pg_call_text(&g->call, call);
     for (int rank = 0; rank < g->ranks && rc == 0; rank++)
         if ((w->rank < 0 || rank == w->rank) && !reached(step_of(g, rank, w->step), w->target))
-            rc = check_rank(g, rank);
+            rc = shmemi_pg_check_rank(g, rank, call);
     return rc;
 }
 
@@ -190,15 +190,32 @@ void shmemi_pg_done(struct shmemi_pg *g, enum shmemi_pg_step step, uint64_t roun
 
 /* ---- entries ---- */
 
+int shmemi_pg_check_process(const struct shmemi_pg *g)
+{
+    return shmemi_likely(shmemi_object_ready(g->object, SHMEMI_OBJECT_GROUP))
+               ? 0
+               : shmemi_fail(
+                     -EPERM,
+                     "the group belongs to the process that this one was forked from: make one in this process");
+}
+
+int shmemi_pg_check_broken(const struct shmemi_pg *g, const char *what)
+{
+    int broken = atomic_load_explicit(&g->broken, memory_order_acquire); /* [broken] pairs with the release below */
+    return shmemi_likely(broken == 0)
+               ? 0
+               : shmemi_fail(broken, "%s: the group cannot be used any more: %s", what, g->reason);
+}
+
 int shmemi_pg_begin(struct shmemi_pg *g, const struct shmemi_pg_call *call, double seconds)
 {
     char text[SHMEMI_PG_CALL_TEXT];
-    if (!shmemi_object_ready(g->object, SHMEMI_OBJECT_GROUP))
-        return shmemi_fail(-EPERM, "the group belongs to the process that this one was forked from: make one here");
+    int forked = shmemi_pg_check_process(g);
+    if (shmemi_unlikely(forked < 0))
+        return forked;
     pthread_mutex_lock(&g->lock);
-    if (g->broken) {
-        int rc = shmemi_fail(g->broken, "%s: the group cannot be used any more: %s", shmemi_pg_call_text(call, text),
-                             g->reason);
+    int rc = shmemi_pg_check_broken(g, shmemi_pg_call_text(call, text));
+    if (shmemi_unlikely(rc < 0)) {
         pthread_mutex_unlock(&g->lock);
         return rc;
     }
@@ -209,21 +226,29 @@ int shmemi_pg_begin(struct shmemi_pg *g, const struct shmemi_pg_call *call, doub
 }
 
 /* The others are told at once, instead of waiting for what does not come. */
-static void give_up(struct shmemi_pg *g, int rc)
+void shmemi_pg_give_up(struct shmemi_pg *g, int rc)
 {
     struct shmemi_pg_row *row = &g->shared->rows[g->rank];
-    g->broken = rc;
-    snprintf(g->reason, sizeof g->reason, "%s", shmemi_last_error());
-    memcpy(row->reason, g->reason, sizeof row->reason);
-    row->code = rc == -EINTR ? -ECANCELED : rc;
-    atomic_store_explicit(&row->state, SHMEMI_PG_GAVE_UP, memory_order_release); /* [state] */
+    pthread_mutex_lock(&g->giving_up);
+    if (atomic_load_explicit(&g->broken, memory_order_relaxed) == 0) { /* the lock orders it */
+        snprintf(g->reason, sizeof g->reason, "%s", shmemi_last_error());
+        memcpy(row->reason, g->reason, sizeof row->reason);
+        row->code = rc == -EINTR ? -ECANCELED : rc;
+        atomic_store_explicit(&row->state, SHMEMI_PG_GAVE_UP, memory_order_release);             /* [state] */
+        atomic_store_explicit(&g->broken, rc == -EINTR ? -ECANCELED : rc, memory_order_release); /* [broken] */
+    }
+    pthread_mutex_unlock(&g->giving_up);
     ring(g->shared);
+    for (int rank = 0; rank < g->ranks; rank++) { /* [mail] as in notify() */
+        atomic_fetch_add_explicit(&g->shared->rows[rank].mail, 1, memory_order_seq_cst);
+        shmemi_futex_wake(&g->shared->rows[rank].mail, INT_MAX);
+    }
 }
 
 int shmemi_pg_end(struct shmemi_pg *g, int rc)
 {
     if (shmemi_unlikely(rc < 0 && rc != -EINVAL))
-        give_up(g, rc);
+        shmemi_pg_give_up(g, rc);
     pthread_mutex_unlock(&g->lock);
     return rc;
 }

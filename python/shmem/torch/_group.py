@@ -8,6 +8,7 @@ shape, contiguous or not. Everything that waits releases the GIL, ends when a ra
 from __future__ import annotations
 
 import atexit
+import contextlib
 import inspect
 import os
 import sys
@@ -19,7 +20,7 @@ import torch.distributed as dist
 
 from .. import _ext
 from ..errors import Error, make
-from ._work import Worker, done_work, finished_work
+from ._work import Message, Worker, done_work, finished_work
 
 _NAMES = {'bfloat16': 'bfloat16', 'float16': 'float16', 'float32': 'float32', 'float64': 'float64', 'int8': 'int8',
           'int16': 'int16', 'int32': 'int32', 'int64': 'int64', 'uint8': 'uint8', 'uint16': 'uint16',
@@ -170,6 +171,7 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         self._seconds = timeout.total_seconds() if timeout is not None else 1800.0
         self._pid = os.getpid()
         self._worker: Worker | None = None
+        self._messages: set[Message] = set()
         self._group: Any = None
         if rank == 0:
             self._group = _ext.group_create('torch.init_process_group', size, 0)
@@ -179,6 +181,10 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
             self._group = _ext.group_join('torch.init_process_group', key.decode() if isinstance(key, bytes) else key, rank,
                                           size)
         _live.add(self)
+        self._group.barrier('torch.init_process_group', self._seconds)
+        if rank == 0:  # the next group may use the same store and the same names
+            with contextlib.suppress(Exception):  # of a store that deletes nothing
+                store.delete_key('shmem')
         self._group.barrier('torch.init_process_group', self._seconds)
 
     # what torch asks of a group
@@ -213,6 +219,9 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         group, self._group = self._group, None
         if group is None or self._pid != os.getpid():
             return
+        for message in self._messages:
+            message.give_up()
+        self._messages = set()
         if self._worker is not None and not self._worker.stop(finish):
             self._kept = group  # a thread is in it: it goes with the process
             return
@@ -491,6 +500,38 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
     def barrier(self, opts: Any = None) -> Any:
         return self._run('barrier', opts, _is_async(opts), [],
                          lambda group, seconds: group.barrier('torch.barrier', seconds))
+
+    # messages
+
+    def _message(self, fn: str, tensors: Any, peer: int, tag: int, is_send: bool) -> Any:
+        """A send or receive: done when this returns if torch's send() or recv() asked, else a Work."""
+        group = self._group
+        if group is None:
+            raise make(f'torch.{fn}', 'stale', 'the process group was destroyed')
+        t = _single(fn, tensors)
+        out = None if is_send else _Out(fn, t, read=False)
+        raw = _plain(_dense(fn, t)) if out is None else out.raw
+        arguments = (f'torch.{fn}', raw.data_ptr(), *_of(raw), peer, tag, self._seconds)
+        frame = sys._getframe(2)
+        if frame is not None and frame.f_code.co_name in ('send', 'recv') and frame.f_code.co_filename in _DIST_FILES:
+            source = group.send(*arguments) if is_send else group.recv(*arguments)
+            if out is not None:
+                out.put_back()
+            return Message(f'torch.{fn}', None, source, None, tensors, None)
+        self._messages = {message for message in self._messages if not message.is_completed()}
+        request = group.send_begin(*arguments) if is_send else group.recv_begin(*arguments)
+        message = Message(f'torch.{fn}', request, peer, out, tensors, raw)
+        self._messages.add(message)  # what a thread reads and writes stays until it is over
+        return message
+
+    def send(self, tensors: Any, dst: int, tag: int = 0) -> Any:
+        return self._message('send', tensors, dst, tag, True)
+
+    def recv(self, tensors: Any, src: int, tag: int = 0) -> Any:
+        return self._message('recv', tensors, src, tag, False)
+
+    def recv_anysource(self, tensors: Any, tag: int = 0) -> Any:
+        return self._message('recv', tensors, -1, tag, False)
 
     # several operations at once: they run one after the other, as they come
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from typing import Any, Callable
 
@@ -81,6 +82,95 @@ class Work(dist.Work):  # type: ignore[misc]
 
     def get_future(self) -> Any:
         return self._future
+
+
+class Message(dist.Work):  # type: ignore[misc]
+    """A send or a receive. The library's own thread goes on with it."""
+
+    def __init__(self, function: str, request: Any, source: Any, out: Any, result: Any, kept: Any) -> None:
+        super().__init__()
+        self._function, self._request, self._source = function, request, source
+        self._out, self._result, self._kept = out, result, kept
+        self._error: BaseException | None = None
+        self._lock = threading.Lock()
+
+    def _finish(self, block: bool) -> bool:
+        with self._lock:
+            if self._request is None:
+                return True
+            try:
+                source = self._request.end(self._function, block)
+            except BaseException as error:
+                self._error, self._request, self._kept = error, None, None
+                return True
+            if source is None:
+                return False
+            if self._source is None or self._source < 0:
+                self._source = source
+            if self._out is not None:
+                self._out.put_back()
+            self._request = self._out = self._kept = None
+            return True
+
+    def give_up(self) -> None:
+        """Of a group that ends: what was done is done."""
+        if self._lock.acquire(blocking=False):
+            self._lock.release()
+            if not self._finish(False):
+                self._error = make(self._function, 'stale', 'the process group was destroyed before it was over')
+                self._request = None
+
+    def wait(self, timeout: Any = None) -> bool:
+        seconds = timeout.total_seconds() if timeout is not None else 0
+        if seconds > 0:
+            end = time.monotonic() + seconds
+            while not self._finish(False):
+                if time.monotonic() > end:
+                    raise make(self._function, 'timeout', f'it was not over within {seconds:g} s, and goes on')
+                time.sleep(0.001)
+        self._finish(True)
+        if self._error is not None:
+            raise self._error
+        return True
+
+    def is_completed(self) -> bool:
+        return self._finish(False)
+
+    def is_success(self) -> bool:
+        return self._finish(False) and self._error is None
+
+    def exception(self) -> Any:
+        return self._error
+
+    def result(self) -> Any:
+        self.wait()
+        return self._result
+
+    def synchronize(self) -> None:
+        self.wait()
+
+    def source_rank(self) -> int:
+        return self._source  # type: ignore[no-any-return]
+
+    _source_rank = source_rank
+
+    def get_future(self) -> Any:
+        """Of torch; a thread completes it, unless it is over."""
+        future: Any = torch.futures.Future()
+
+        def complete() -> None:
+            try:
+                self.wait()
+            except BaseException as error:
+                future.set_exception(error)
+            else:
+                future.set_result(self._result)
+
+        if self._finish(False):
+            complete()
+        else:
+            threading.Thread(target=complete, name='shmem', daemon=True).start()
+        return future
 
 
 class Worker:
