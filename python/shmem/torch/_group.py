@@ -147,6 +147,11 @@ def _is_async(opts: Any) -> bool:
 
 # --- groups -----------------------------------------------------------------------------------------------------
 
+# Rank 0's store serves the other ranks, who may ask for the next group before rank 0 has made the next store: the last one
+# stays, and torch 2 goes on with it where the address is the same. (torch 1.13 counts in it who has come, for ever.)
+_KEEPS_STORE = int(torch.__version__.split('.')[0]) >= 2
+_last_store: Any = None
+
 _live: 'weakref.WeakSet[ProcessGroup]' = weakref.WeakSet()
 
 
@@ -167,7 +172,7 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
 
     def __init__(self, store: Any, rank: int, size: int, timeout: Any) -> None:
         super().__init__(rank, size)
-        self._rank, self._size = rank, size
+        self._rank, self._size, self._store = rank, size, store
         self._seconds = timeout.total_seconds() if timeout is not None else 1800.0
         self._pid = os.getpid()
         self._worker: Worker | None = None
@@ -219,6 +224,9 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         group, self._group = self._group, None
         if group is None or self._pid != os.getpid():
             return
+        if self._rank == 0 and _KEEPS_STORE:
+            global _last_store
+            _last_store = self._store
         for message in self._messages:
             message.give_up()
         self._messages = set()
