@@ -43,6 +43,7 @@ class Work(dist.Work):  # type: ignore[misc]
         self._event = threading.Event()
         self._error: BaseException | None = None
         self._future: Any = torch.futures.Future()
+        self._runner = 0
 
     def _run(self) -> None:
         try:
@@ -50,15 +51,16 @@ class Work(dist.Work):  # type: ignore[misc]
         except BaseException as error:  # it is the waiter's
             self._error = error
         del self._call
-        self._event.set()
+        self._runner = threading.get_ident()  # what waits for the future runs here, and may ask this, too
         if self._error is None:
             self._future.set_result(self._result)
         else:
             self._future.set_exception(self._error)
+        self._event.set()
 
     def wait(self, timeout: Any = None) -> bool:
         seconds = timeout.total_seconds() if timeout is not None else 0
-        if not self._event.wait(seconds if seconds > 0 else None):
+        if self._runner != threading.get_ident() and not self._event.wait(seconds if seconds > 0 else None):
             raise make(f'torch.{self._function}', 'timeout', f'it was not done within {seconds:g} s, and goes on')
         if self._error is not None:
             raise self._error
