@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from . import _rendezvous
 from ._group import ProcessGroup
+
+_rendezvous.install()
 
 __all__ = ['ProcessGroup']
