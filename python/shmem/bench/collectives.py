@@ -49,23 +49,19 @@ def worker(sizes: list[int], seconds: float) -> dict[str, list[float]]:
     return found
 
 
-def _text(size: int) -> str:
-    return f'{size} B' if size < 1024 else f'{size >> 10} KiB' if size < 1 << 20 else f'{size >> 20} MiB'
-
-
 def tables(quick: bool = False) -> list[dict[str, Any]]:
     sizes = SIZES[::2] if quick else SIZES
     made = []
     for ranks in (2, 4):
         found = _ranks.run(__name__, ranks, sizes=sizes, seconds=0.1 if quick else 1.0)
-        rows = [[_text(size), round(ours, 1), round(theirs, 1), round(theirs / ours, 1)]
+        rows = [[size, round(ours, 1), round(theirs, 1), round(theirs / ours, 1)]
                 for size, ours, theirs in zip(sizes, found['shmem'], found['gloo'])]
         made.append({
             'title': f'all_reduce of float32, {ranks} processes on {_ranks.cores()} cores',
-            'columns': ['size', 'shmem, us', 'gloo, us', 'gloo / shmem'],
+            'columns': ['bytes', 'shmem, us', 'gloo, us', 'gloo / shmem'],
             'rows': rows,
             'note': 'Microseconds a call of torch.distributed.all_reduce; both back ends in the same processes, in turn, median '
                     'of five turns.',
-            'plot': {'x': 'size', 'y': ['shmem, us', 'gloo, us'], 'log': True},
+            'plot': {'x': 'bytes', 'y': ['shmem, us', 'gloo, us'], 'log': True},
         })
     return made
