@@ -145,9 +145,10 @@ static int sleep_for(const struct shmemi_pg *g, const struct wait *w)
         if (rank < 0)
             break;
         rc = look_at_ranks(g, w);
-        if (rc == 0)
-            rc = shmemi_domain_sleep(g->domain, &shared->bell, seen,
-                                     atomic_load_explicit(&shared->rows[rank].who, memory_order_relaxed), g->deadline);
+        if (rc < 0)
+            break;
+        rc = shmemi_domain_sleep(g->domain, &shared->bell, seen,
+                                 atomic_load_explicit(&shared->rows[rank].who, memory_order_relaxed), g->deadline);
         if (rc == -ETIMEDOUT)
             rc = timed_out(g, w);
         if (rc < 0)
