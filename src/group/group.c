@@ -111,10 +111,11 @@ static int claim(struct shmemi_pg *g)
 {
     struct shmemi_pg_row *row = &g->shared->rows[g->rank];
     uint64_t nobody = 0, mine = shmemi_holder_base(g->domain);
-    /* [who] release: pairs with the acquire of who looks at the rank. The pid is written late, and is for messages. */
+    /* [who] release: pairs with the acquire of who looks at the rank. */
     if (!atomic_compare_exchange_strong_explicit(&row->who, &nobody, mine, memory_order_acq_rel, memory_order_acquire))
-        return shmemi_fail(-EEXIST, "another process (pid %d) is rank %d of the group", (int)row->pid, g->rank);
-    row->pid = (int32_t)getpid();
+        return shmemi_fail(-EEXIST, "another process (pid %d) is rank %d of the group",
+                           (int)atomic_load_explicit(&row->pid, memory_order_relaxed), g->rank);
+    atomic_store_explicit(&row->pid, (int32_t)getpid(), memory_order_relaxed);   /* for messages */
     atomic_store_explicit(&row->state, SHMEMI_PG_PRESENT, memory_order_release); /* [state] */
     return 0;
 }

@@ -44,7 +44,7 @@ struct shmemi_pg_call {
 struct shmemi_pg_row {
     _Atomic uint64_t who;   /* its process as a holder of the pool's; 0: nobody has come */
     _Atomic uint32_t state; /* enum shmemi_pg_state */
-    int32_t pid;            /* for messages to people */
+    _Atomic int32_t pid;    /* for messages to people */
     int32_t code;           /* GAVE_UP: a negative errno, and why */
     char reason[SHMEMI_PG_REASON];
     _Alignas(SHMEMI_LINE) _Atomic uint32_t steps[SHMEMI_PG_STEPS];
@@ -55,16 +55,18 @@ struct shmemi_pg_row {
 };
 
 /* A message on its way. The sender makes it POSTED and FREE, the receiver TAKEN or REFUSED (and FREE, of a message that
-   the letter holds). */
+   the letter holds). The word of the state counts how often the letter was posted, so that one that was taken back and
+   posted anew is not taken for the same. */
 enum shmemi_pg_letter_state { SHMEMI_PG_FREE, SHMEMI_PG_POSTED, SHMEMI_PG_TAKEN, SHMEMI_PG_REFUSED };
+#define SHMEMI_PG_LETTER_STATE(word) ((word)&3u)
 
 struct shmemi_pg_letter {
-    _Atomic uint32_t state; /* enum shmemi_pg_letter_state */
-    uint32_t to;
-    int32_t tag;
+    _Atomic uint32_t state; /* enum shmemi_pg_letter_state, and 4 for each time that it was posted */
+    _Atomic uint32_t to;    /* these two, and order, are read by all: until the state is changed from what it was */
+    _Atomic int32_t tag;    /* before, they mean nothing */
     uint32_t type;
     uint64_t bytes;
-    uint64_t order;                   /* counts the letters of the sender */
+    _Atomic uint64_t order;           /* counts the letters of the sender */
     _Atomic uint32_t window;          /* 1 + which, once the sender has one for it */
     _Atomic uint32_t filled, drained; /* halves */
     char pad[SHMEMI_LINE - 44 - 4];

@@ -23,6 +23,7 @@ struct shmemi_pg_request {
     char *x;
     size_t bytes;
     struct shmemi_pg_letter *letter;
+    uint32_t posted; /* of a send: the letter's word since then, unless it was taken */
     int source;      /* of a receive: the rank whose letter it is */
     uint32_t halves; /* so many were filled, or drained */
     int64_t deadline;
@@ -56,6 +57,19 @@ SHMEMI_INLINE char *shmemi_pg_half(const struct shmemi_pg *g, int rank, unsigned
 SHMEMI_INLINE uint32_t shmemi_pg_halves(size_t bytes)
 {
     return (uint32_t)((bytes + SHMEMI_PG_HALF - 1) / SHMEMI_PG_HALF);
+}
+
+/* The letter's word with another state. Only by the side whose turn it is. [letter] release: pairs with the acquires of
+   the state. */
+SHMEMI_INLINE void shmemi_pg_set_letter(struct shmemi_pg_letter *letter, enum shmemi_pg_letter_state state)
+{
+    uint32_t word = atomic_load_explicit(&letter->state, memory_order_relaxed); /* nobody else changes it now */
+    atomic_store_explicit(&letter->state, (word & ~3u) | (uint32_t)state, memory_order_release);
+}
+
+SHMEMI_INLINE uint32_t shmemi_pg_letter_word(struct shmemi_pg_letter *letter)
+{
+    return atomic_load_explicit(&letter->state, memory_order_acquire); /* [letter] */
 }
 
 /* The peer has a reason to look at its messages. */

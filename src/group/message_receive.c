@@ -16,16 +16,23 @@ static bool is_next(const struct shmemi_pg_request *r)
     return true;
 }
 
-/* The oldest letter of a rank with that tag for this one, or NULL. */
-static struct shmemi_pg_letter *oldest(const struct shmemi_pg *g, int from, int tag)
+/* The oldest letter of a rank with that tag for this one, or NULL; *word: its state. */
+static struct shmemi_pg_letter *oldest(const struct shmemi_pg *g, int from, int tag, uint32_t *word)
 {
     struct shmemi_pg_letter *letters = shmemi_pg_letters(g, from), *found = NULL;
+    uint64_t first = UINT64_MAX;
     for (int i = 0; i < SHMEMI_PG_LETTERS + 1; i++) {
         struct shmemi_pg_letter *letter = &letters[i < SHMEMI_PG_LETTERS ? i : SHMEMI_PG_LETTERS + g->rank];
-        /* [letter] acquire: pairs with the release in post(). */
-        if (atomic_load_explicit(&letter->state, memory_order_acquire) == SHMEMI_PG_POSTED &&
-            letter->to == (uint32_t)g->rank && letter->tag == tag && (!found || letter->order < found->order))
+        uint32_t seen = shmemi_pg_letter_word(letter);
+        /* relaxed: ordered by the acquire above; the exchange in accept() finds out whether they still held */
+        uint64_t order = atomic_load_explicit(&letter->order, memory_order_relaxed);
+        if (SHMEMI_PG_LETTER_STATE(seen) == SHMEMI_PG_POSTED && order < first &&
+            atomic_load_explicit(&letter->to, memory_order_relaxed) == (uint32_t)g->rank &&
+            atomic_load_explicit(&letter->tag, memory_order_relaxed) == tag) {
             found = letter;
+            first = order;
+            *word = seen;
+        }
     }
     return found;
 }
@@ -38,23 +45,22 @@ static void refuse(struct shmemi_pg_request *r, struct shmemi_pg_letter *letter,
         .g = r->g, .is_send = true, .peer = r->g->rank, .tag = r->tag, .bytes = bytes, .type = type};
     char other[SHMEMI_PG_CALL_TEXT];
     /* [letter] a short message is over for its sender, so its letter is free again */
-    atomic_store_explicit(&letter->state, eager ? SHMEMI_PG_FREE : SHMEMI_PG_REFUSED, memory_order_release);
+    shmemi_pg_set_letter(letter, eager ? SHMEMI_PG_FREE : SHMEMI_PG_REFUSED);
     shmemi_pg_notify(r->g, from);
     shmemi_pg_over(r, shmemi_fail(-EINVAL, "rank %d calls %s, but rank %d called %s", r->g->rank,
                                   shmemi_pg_request_text(r, text), from, shmemi_pg_request_text(&sent, other)));
 }
 
 /* What the letter says is read once: what is checked is what is used. */
-static bool accept(struct shmemi_pg_request *r, struct shmemi_pg_letter *letter, int from)
+static bool accept(struct shmemi_pg_request *r, struct shmemi_pg_letter *letter, uint32_t word, int from)
 {
+    /* [letter] acquire: the sender may just have taken it back. */
+    if (!atomic_compare_exchange_strong_explicit(&letter->state, &word, (word & ~3u) | SHMEMI_PG_TAKEN,
+                                                 memory_order_acq_rel, memory_order_relaxed))
+        return false;
     size_t bytes = *(volatile uint64_t *)&letter->bytes;
     unsigned type = *(volatile uint32_t *)&letter->type;
-    uint32_t posted = SHMEMI_PG_POSTED;
     r->source = from;
-    /* [letter] acquire: the sender may just have taken it back. */
-    if (!atomic_compare_exchange_strong_explicit(&letter->state, &posted, SHMEMI_PG_TAKEN, memory_order_acq_rel,
-                                                 memory_order_relaxed))
-        return false;
     if (bytes != r->bytes || type != r->type) {
         refuse(r, letter, from, bytes, type);
         return true;
@@ -64,7 +70,7 @@ static bool accept(struct shmemi_pg_request *r, struct shmemi_pg_letter *letter,
     if (bytes <= SHMEMI_PG_EAGER) {
         if (bytes)
             memcpy(r->x, letter->data, bytes);
-        atomic_store_explicit(&letter->state, SHMEMI_PG_FREE, memory_order_release); /* [letter] */
+        shmemi_pg_set_letter(letter, SHMEMI_PG_FREE);
         shmemi_pg_over(r, 0);
     }
     shmemi_pg_notify(r->g, from); /* it may wait for a letter, or for this one to be taken */
@@ -78,8 +84,9 @@ static bool find(struct shmemi_pg_request *r)
         return false;
     for (int i = 0; i < g->ranks; i++) {
         int from = r->peer >= 0 ? r->peer : (int)((g->mail->next_source + (unsigned)i) % (unsigned)g->ranks);
-        struct shmemi_pg_letter *letter = oldest(g, from, r->tag);
-        if (letter && accept(r, letter, from)) {
+        uint32_t word = 0;
+        struct shmemi_pg_letter *letter = oldest(g, from, r->tag, &word);
+        if (letter && accept(r, letter, word, from)) {
             g->mail->next_source = (unsigned)from + 1;
             return true;
         }

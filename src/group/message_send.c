@@ -15,7 +15,7 @@ static struct shmemi_pg_letter *free_letter(const struct shmemi_pg *g, int to)
     for (int i = 0; i <= SHMEMI_PG_LETTERS; i++) {
         struct shmemi_pg_letter *letter = &letters[i < SHMEMI_PG_LETTERS ? i : SHMEMI_PG_LETTERS + to];
         /* [letter] acquire: pairs with the release that freed it: what the receiver read, it has. */
-        if (atomic_load_explicit(&letter->state, memory_order_acquire) == SHMEMI_PG_FREE)
+        if (SHMEMI_PG_LETTER_STATE(shmemi_pg_letter_word(letter)) == SHMEMI_PG_FREE)
             return letter;
     }
     return NULL;
@@ -36,19 +36,20 @@ static bool post(struct shmemi_pg_request *r)
     struct shmemi_pg_letter *letter = is_next(r) ? free_letter(g, r->peer) : NULL;
     if (!letter)
         return false;
-    letter->to = (uint32_t)r->peer;
-    letter->tag = r->tag;
     letter->type = r->type;
     letter->bytes = r->bytes;
-    letter->order = g->mail->order++;
-    atomic_store_explicit(&letter->window, 0, memory_order_relaxed); /* the release below orders these */
+    atomic_store_explicit(&letter->to, (uint32_t)r->peer, memory_order_relaxed); /* the release below orders these */
+    atomic_store_explicit(&letter->tag, r->tag, memory_order_relaxed);
+    atomic_store_explicit(&letter->order, g->mail->order++, memory_order_relaxed);
+    atomic_store_explicit(&letter->window, 0, memory_order_relaxed);
     atomic_store_explicit(&letter->filled, 0, memory_order_relaxed);
     atomic_store_explicit(&letter->drained, 0, memory_order_relaxed);
     bool eager = r->bytes <= SHMEMI_PG_EAGER;
     if (eager && r->bytes)
         memcpy(letter->data, r->x, r->bytes);
+    r->posted = (shmemi_pg_letter_word(letter) & ~3u) + 4 + SHMEMI_PG_POSTED;
     /* [letter] release: pairs with the acquire of the receiver. */
-    atomic_store_explicit(&letter->state, SHMEMI_PG_POSTED, memory_order_release);
+    atomic_store_explicit(&letter->state, r->posted, memory_order_release);
     shmemi_pg_notify(g, r->peer);
     r->letter = letter;
     r->state = SHMEMI_PG_MOVING;
@@ -74,7 +75,7 @@ static void finish(struct shmemi_pg_request *r, int rc)
     uint32_t window = atomic_load_explicit(&r->letter->window, memory_order_relaxed); /* our own */
     if (window >= 1 && window <= SHMEMI_PG_WINDOWS)
         r->g->mail->windows &= ~(1u << (window - 1));
-    atomic_store_explicit(&r->letter->state, SHMEMI_PG_FREE, memory_order_release); /* [letter] */
+    shmemi_pg_set_letter(r->letter, SHMEMI_PG_FREE);
     shmemi_pg_over(r, rc);
 }
 
@@ -110,7 +111,7 @@ bool shmemi_pg_send_on(struct shmemi_pg_request *r)
 {
     if (r->state == SHMEMI_PG_WAITING)
         return post(r);
-    uint32_t state = atomic_load_explicit(&r->letter->state, memory_order_acquire); /* [letter] */
+    uint32_t state = SHMEMI_PG_LETTER_STATE(shmemi_pg_letter_word(r->letter));
     if (state == SHMEMI_PG_TAKEN)
         return fill(r);
     if (state == SHMEMI_PG_POSTED)
@@ -123,10 +124,10 @@ bool shmemi_pg_send_on(struct shmemi_pg_request *r)
 
 bool shmemi_pg_retract(struct shmemi_pg_request *r)
 {
-    uint32_t posted = SHMEMI_PG_POSTED;
+    uint32_t posted = r->posted;
     if (r->state == SHMEMI_PG_WAITING)
         return true;
     /* [letter] relaxed: nobody has read it */
-    return r->is_send && atomic_compare_exchange_strong_explicit(&r->letter->state, &posted, SHMEMI_PG_FREE,
+    return r->is_send && atomic_compare_exchange_strong_explicit(&r->letter->state, &posted, posted & ~3u,
                                                                  memory_order_relaxed, memory_order_relaxed);
 }

@@ -64,7 +64,8 @@ static bool is_over(const struct shmemi_pg *g, const struct wait *w)
 
 const char *shmemi_pg_rank_text(const struct shmemi_pg *g, int rank, char out[SHMEMI_PG_RANK_TEXT])
 {
-    snprintf(out, SHMEMI_PG_RANK_TEXT, "rank %d (pid %d)", rank, (int)g->shared->rows[rank].pid);
+    snprintf(out, SHMEMI_PG_RANK_TEXT, "rank %d (pid %d)", rank,
+             (int)atomic_load_explicit(&g->shared->rows[rank].pid, memory_order_relaxed));
     return out;
 }
 
