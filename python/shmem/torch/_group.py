@@ -20,7 +20,7 @@ import torch.distributed as dist
 
 from .. import _ext
 from ..errors import Error, make
-from ._work import Message, Worker, done_work, finished_work
+from ._work import Message, Worker, done_work, finished_work, from_future
 
 _NAMES = {'bfloat16': 'bfloat16', 'float16': 'float16', 'float32': 'float32', 'float64': 'float64', 'int8': 'int8',
           'int16': 'int16', 'int32': 'int32', 'int64': 'int64', 'uint8': 'uint8', 'uint16': 'uint16',
@@ -40,6 +40,7 @@ _INTEGERS = {code for dtype, code in _TYPES.items() if not dtype.is_floating_poi
 
 _DIST_FILE = dist.all_reduce.__code__.co_filename  # unless it is wrapped; see _is_async()
 _DIST_FILES = {_DIST_FILE, getattr(sys.modules.get('torch.distributed.distributed_c10d'), '__file__', _DIST_FILE)}
+_OLD = torch.__version__.startswith('1.')
 _increment_version = getattr(getattr(torch.autograd, 'graph', None), 'increment_version', None)
 
 
@@ -149,7 +150,6 @@ def _is_async(opts: Any) -> bool:
 
 # Rank 0's store serves the other ranks, who may ask for the next group before rank 0 has made the next store: the last one
 # stays, and torch 2 goes on with it where the address is the same. (torch 1.13 counts in it who has come, for ever.)
-_KEEPS_STORE = int(torch.__version__.split('.')[0]) >= 2
 _last_store: Any = None
 
 _live: 'weakref.WeakSet[ProcessGroup]' = weakref.WeakSet()
@@ -175,6 +175,7 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         self._rank, self._size, self._store = rank, size, store
         self._seconds = timeout.total_seconds() if timeout is not None else 1800.0
         self._pid = os.getpid()
+        self._name, self._desc = '', 'undefined'
         self._worker: Worker | None = None
         self._messages: set[Message] = set()
         self._group: Any = None
@@ -212,6 +213,20 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
     def getSize(self) -> int:  # noqa: N802
         return self._size
 
+    # torch 2 keeps names in the parts of a group for each kind of device; this one has no parts
+
+    def getGroupName(self) -> str:  # noqa: N802
+        return self._name
+
+    def setGroupName(self, name: str) -> None:  # noqa: N802
+        self._name = name
+
+    def getGroupDesc(self) -> str:  # noqa: N802
+        return self._desc
+
+    def setGroupDesc(self, desc: str) -> None:  # noqa: N802
+        self._desc = desc
+
     def shutdown(self) -> None:
         """Leaves the group; what was begun is finished first."""
         self._end(finish=True)
@@ -224,7 +239,7 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         group, self._group = self._group, None
         if group is None or self._pid != os.getpid():
             return
-        if self._rank == 0 and _KEEPS_STORE:
+        if self._rank == 0 and not _OLD:
             global _last_store
             _last_store = self._store
         for message in self._messages:
@@ -261,6 +276,8 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
             work = worker.submit(fn, lambda: call(group, seconds), tensors)
             if not is_async:
                 work.wait()
+            elif _OLD and sys._getframe(3).f_code.co_filename.endswith('join.py'):
+                return from_future(work.get_future())  # for C++, which in torch 1.13 asks more than a class in Python can answer
             return work
         call(group, seconds)
         return done_work() if getattr(opts, 'asyncOp', True) is False else finished_work(tensors)

@@ -13,14 +13,14 @@ import torch.distributed as dist
 
 from ..errors import make
 
-_from_future = torch._C._distributed_c10d._create_work_from_future
+from_future = torch._C._distributed_c10d._create_work_from_future
 
 
 def finished_work(result: Any) -> Any:
     """Of an operation that is done: torch's own kind, which its C++ parts understand."""
     future: Any = torch.futures.Future()
     future.set_result(result)
-    return _from_future(future)
+    return from_future(future)
 
 
 _done: Any = None
