@@ -276,7 +276,8 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
             work = worker.submit(fn, lambda: call(group, seconds), tensors)
             if not is_async:
                 work.wait()
-            elif _OLD and sys._getframe(3).f_code.co_filename.endswith('join.py'):
+                return finished_work(tensors)
+            if _OLD and sys._getframe(3).f_code.co_filename.endswith('join.py'):
                 return from_future(work.get_future())  # for C++, which in torch 1.13 asks more than a class in Python can answer
             return work
         call(group, seconds)
