@@ -181,7 +181,8 @@ typedef enum {
     SHMEMX_IS_BARRIER,
     SHMEMX_IS_EVENT,
     SHMEMX_IS_WORD,
-    SHMEMX_IS_QUEUE
+    SHMEMX_IS_QUEUE,
+    SHMEMX_IS_GROUP /* of shmemx_group.h; by key only */
 } shmemx_is_t;
 
 /* A shmemx_is_t. -ENOENT. Also of the symmetric heap: shmemx_symmetric(), in shmemx_sync.h. */

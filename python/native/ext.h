@@ -278,4 +278,9 @@ int ext_queue_init(PyObject *module);
 
 extern PyMethodDef ext_access_methods[], ext_collective_methods[];
 
+/* --- group.c ------------------------------------------------------------------------------------------ */
+
+extern PyMethodDef ext_group_methods[];
+int ext_group_init(PyObject *module);
+
 #endif

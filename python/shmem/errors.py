@@ -257,6 +257,7 @@ _BY_KIND: dict[str, tuple[type[Error], int]] = {
     'full': (QueueFull, _errno.EAGAIN),
     'empty': (QueueEmpty, _errno.EAGAIN),
     'closed': (QueueClosed, _errno.EPIPE),
+    'timeout': (Timeout, _errno.ETIMEDOUT),
 }
 
 

@@ -30,7 +30,8 @@ const char *shmemi_object_word(enum shmemi_object_type type)
         [SHMEMI_OBJECT_MUTEX] = "mutex",         [SHMEMI_OBJECT_RWLOCK] = "reader-writer lock",
         [SHMEMI_OBJECT_SEMAPHORE] = "semaphore", [SHMEMI_OBJECT_CONDITION] = "condition variable",
         [SHMEMI_OBJECT_BARRIER] = "barrier",     [SHMEMI_OBJECT_EVENT] = "event",
-        [SHMEMI_OBJECT_ATOMIC] = "atomic word",  [SHMEMI_OBJECT_QUEUE] = "queue"};
+        [SHMEMI_OBJECT_ATOMIC] = "atomic word",  [SHMEMI_OBJECT_QUEUE] = "queue",
+        [SHMEMI_OBJECT_GROUP] = "process group"};
     return type < SHMEMI_OBJECT_TYPES && words[type] ? words[type] : "unknown object";
 }
 

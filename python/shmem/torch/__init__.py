@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users of PyTorch expect: tensors on shared memory, modules whose weights exist once, a DataLoader without copies.
+"""What users of PyTorch expect: tensors on shared memory, modules whose weights exist once, a DataLoader without copies,
+and "shmem" as a back end of ``torch.distributed``, from the import on.
 
 ::
 
@@ -9,15 +10,21 @@
     model = shmem.torch.attach(Model, shared.key)            # in another process: mapped, not copied
 
     loader = shmem.torch.DataLoader(dataset, batch_size=64, shuffle=True, num_workers=4)    # as torch's
+
+    torch.distributed.init_process_group('shmem')            # under torchrun or shmemrun
 """
 
 from __future__ import annotations
 
+from . import _rendezvous
+from ._group import ProcessGroup
 from ._loader import DataLoader, WorkerDied
 from ._requests import RequestFailed, Requests, Slot
 from ._share import Shared, attach, share
 from ._tensors import empty, full, import_, zeros
 from ._versions import Gradient, Gradients, Publisher, Subscriber, Version
+
+_rendezvous.install()
 
 __all__ = [
     'empty', 'zeros', 'full', 'import_',
@@ -25,4 +32,5 @@ __all__ = [
     'DataLoader', 'WorkerDied',
     'Requests', 'Slot', 'RequestFailed',
     'Publisher', 'Subscriber', 'Version', 'Gradients', 'Gradient',
+    'ProcessGroup',
 ]

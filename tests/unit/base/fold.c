@@ -6,7 +6,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "comm/fold.h"
+#include "base/fold.h"
 
 enum { SOURCES = 5 };
 
