@@ -45,12 +45,19 @@ def wanted(name):
     return not NAMES or any(name.startswith(begin) for begin in NAMES)
 
 
+def built(word):
+    """A program in the build folder is named from there, or in full."""
+    path = os.path.join(os.path.abspath(BUILD), word)
+    return path if '/' in word and not word.endswith('.py') else word
+
+
 def find_tests():
     """[(name, command as the machine runs it)], and the programs that the commands need."""
     listed = json.loads(subprocess.check_output([MESON, 'introspect', '--tests', BUILD]))
     tests, programs = [], set()
     for test in listed:
-        suite, name, command = test['suite'][0].rpartition(':')[2], test['name'], test['cmd']
+        suite, name = test['suite'][0].rpartition(':')[2], test['name']
+        command = [built(word) for word in test['cmd']]
         variables = [command[i + 1] for i, word in enumerate(command) if word == '--env']
         if suite not in ('unit', 'multi'):
             continue
@@ -66,7 +73,7 @@ def find_tests():
             continue
         programs.update(word for word in command if word.startswith('/'))
         words = ['/tests/' + os.path.basename(word) if word.startswith('/') else word for word in command]
-        tests.append((name, ' '.join([*variables, *words]) if not variables else f'env {" ".join([*variables, *words])}'))
+        tests.append((name, ' '.join((['env', *variables] if variables else []) + words)))
     return tests, programs
 
 
@@ -139,9 +146,9 @@ def main():
     if not tests:
         sys.exit(f'no test has a name that begins with {" or ".join(NAMES)}')
     targets = [os.path.relpath(program, os.path.abspath(BUILD)) for program in programs]
-    built = subprocess.run([NINJA, '-C', BUILD, 'src/libshmem.so.0', *targets], stdout=subprocess.PIPE, text=True)
-    if built.returncode:
-        print(built.stdout[-4000:])
+    made = subprocess.run([NINJA, '-C', BUILD, 'src/libshmem.so.0', *targets], stdout=subprocess.PIPE, text=True)
+    if made.returncode:
+        print(made.stdout[-4000:])
         sys.exit('the tests could not be built')
     image = os.path.join(ROOT, 'initramfs')
     write_initramfs(image, collect(tests, programs))
