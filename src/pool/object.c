@@ -56,7 +56,8 @@ size_t shmemi_object_bytes(const struct shmemi_object_spec *spec)
 uint64_t shmemi_object_init(void *buffer, const struct shmemi_object_spec *spec)
 {
     struct shmemi_object_head *head = buffer;
-    /* [object] relaxed: who has a handle of what was here before may just be looking, and finds anything but its life */
+    /* [object] relaxed: who has a handle of what was here before may just be looking, and finds anything but its life
+     */
     atomic_store_explicit(&head->life, 0, memory_order_relaxed);
     memset(&head->bytes, 0, sizeof *head - sizeof head->life + spec->bytes);
     head->bytes = sizeof *head + spec->bytes;
@@ -99,6 +100,8 @@ static void set_guard(void)
 static void open_handle(struct shmemi_object *object)
 {
     object->site.base = shmemi_holder_base(object->domain);
+    /* relaxed: before the handle is anybody's; or in a child of fork, which has one thread: see shmemi_object_ready()
+     */
     atomic_store_explicit(&object->mark, SHMEMI_OBJECT_OPEN + (uint32_t)object->type, memory_order_relaxed);
 }
 
@@ -386,6 +389,7 @@ int shmemi_object_enter(struct shmemi_object *object, enum shmemi_object_type ty
 {
     if (shmemi_object_ready(object, type))
         return 0;
+    /* relaxed: see shmemi_object_ready() */
     uint32_t mark = object ? atomic_load_explicit(&object->mark, memory_order_relaxed) : SHMEMI_OBJECT_CLOSED;
     bool forked = mark == SHMEMI_OBJECT_FORKED && object->type == type;
     if (mark == SHMEMI_OBJECT_ENDED && object->type == type)
@@ -431,6 +435,7 @@ static void retire(struct shmemi_object *object)
 
 int shmemi_object_close(struct shmemi_object *object)
 {
+    /* relaxed: see shmemi_object_ready() */
     uint32_t mark = object ? atomic_load_explicit(&object->mark, memory_order_relaxed) : SHMEMI_OBJECT_CLOSED;
     if (mark != SHMEMI_OBJECT_FORKED && mark != SHMEMI_OBJECT_ENDED &&
         (!object || mark != SHMEMI_OBJECT_OPEN + (uint32_t)object->type))
