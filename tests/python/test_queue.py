@@ -461,6 +461,21 @@ def test_a_closed_pool_and_files(tmp_path):
     gc.collect()
 
 
+def test_destroying_what_is_in_use(pool):
+    q = pool.create_queue('i8', 8)
+    with q.reserve() as slot:
+        with raises(shmem.errors.Busy, 'destroy', 'reserved'):
+            q.destroy()
+        slot[...] = 5
+    with q.peek() as item:
+        with raises(shmem.errors.Busy, 'destroy', 'peeking'):
+            q.destroy()
+        assert item == 5
+    q.destroy()
+    with raises(shmem.errors.Stale, 'Queue.put', 'destroyed'):
+        q.put(1)
+
+
 def test_mistakes(pool):
     for item, kind in (('no such thing', TypeError), (object(), TypeError), ('O', TypeError), (('i8', 'x'), TypeError),
                        (('i8', (2, 0)), ValueError), (('i8', -1), ValueError), ('S', TypeError)):
