@@ -18,6 +18,7 @@ enum kind {
 struct queue {
     struct ext_sync sync;
     size_t item_bytes, most; /* of an item; of a message, at most */
+    size_t capacity;         /* items that there can be at a time */
     enum kind kind;
     char code;  /* NUMBER: as in the module struct, native sizes */
     bool ended; /* by this object: others learn it when a batch is moved in */
@@ -375,8 +376,8 @@ static long pop_many(struct queue *q, shmemx_queue_t handle, void *items, size_t
 
 static PyObject *get_items(const char *fn, struct queue *q, shmemx_queue_t handle, size_t most, double seconds)
 {
-    if (most > (size_t)PY_SSIZE_T_MAX / q->item_bytes)
-        return PyErr_NoMemory();
+    if (most > q->capacity)
+        most = q->capacity;
     PyObject *raw = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(most * q->item_bytes));
     if (!raw)
         return NULL;
@@ -569,6 +570,7 @@ static PyObject *queue_set_items(PyObject *self, PyObject *args)
         return ext_fail_rc("Queue", rc);
     q->item_bytes = s.attr.item_bytes;
     q->most = s.attr.max_message;
+    q->capacity = s.attr.capacity;
     if ((q->item_bytes == 0) != (kind >= (int)BYTES) || (kind == (int)NUMBER && q->item_bytes > sizeof(union number)))
         return ext_fail("Queue", EXT_VALUE, "its note does not fit its items of %zu bytes", q->item_bytes);
     if (kind == (int)NUMBER && PyObject_GetBuffer(decode, &q->cell, PyBUF_CONTIG) < 0)

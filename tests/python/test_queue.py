@@ -461,6 +461,17 @@ def test_a_closed_pool_and_files(tmp_path):
     gc.collect()
 
 
+def test_mistakes_with_many(pool):
+    q, texts = pool.create_queue('i8', 8), pool.create_queue(bytes, 4096)
+    for queue in (q, texts):
+        with raises(TypeError, 'Queue.put_many', 'items is a int'):
+            queue.put_many(3)
+    with raises(TypeError, 'Queue.put_many', 'an item is a str'):
+        texts.put_many([b'a', 'b'])
+    assert q.put_many([1, 2]) == 2 and list(q.get_many(1 << 62)) == [1, 2]
+    assert texts.put_many([b'a', bytearray(b'b')]) == 2 and texts.get_many(1 << 62) == [b'a', b'b']
+
+
 def test_destroying_what_is_in_use(pool):
     q = pool.create_queue('i8', 8)
     with q.reserve() as slot:

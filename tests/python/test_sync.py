@@ -730,6 +730,20 @@ def test_mistakes(pool):
         closed.create_mutex()
 
 
+def test_mistakes_with_conditions(pool):
+    c = pool.create_condition()
+    with raises(TypeError, 'Condition.notify', 'n is a str'):
+        c.notify('x')
+    with raises(ValueError, 'Condition.notify', 'n is -1'):
+        c.notify(-1)
+    c.notify(1 << 70)  # all there are
+    with c:
+        with raises(TypeError, 'Condition.wait_for', 'predicate'):
+            c.wait_for(3)
+        with raises(TypeError, 'Condition.wait_for', 'timeout'):
+            c.wait_for(lambda: True, 'x')
+
+
 def test_a_name_that_is_taken_leaves_nothing(pool):
     pool.create_mutex('taken')
     with raises(shmem.errors.AlreadyExists, 'Pool.create_condition', "'taken' already"):
