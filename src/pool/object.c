@@ -34,6 +34,16 @@ const char *shmemi_object_word(enum shmemi_object_type type)
     return type < SHMEMI_OBJECT_TYPES && words[type] ? words[type] : "unknown object";
 }
 
+const char *shmemi_object_a(enum shmemi_object_type type)
+{
+    static const char *const words[SHMEMI_OBJECT_TYPES] = {
+        [SHMEMI_OBJECT_MUTEX] = "a mutex",         [SHMEMI_OBJECT_RWLOCK] = "a reader-writer lock",
+        [SHMEMI_OBJECT_SEMAPHORE] = "a semaphore", [SHMEMI_OBJECT_CONDITION] = "a condition variable",
+        [SHMEMI_OBJECT_BARRIER] = "a barrier",     [SHMEMI_OBJECT_EVENT] = "an event",
+        [SHMEMI_OBJECT_ATOMIC] = "an atomic word", [SHMEMI_OBJECT_QUEUE] = "a queue"};
+    return type < SHMEMI_OBJECT_TYPES && words[type] ? words[type] : "an unknown object";
+}
+
 static struct shmemi_pool *pool_at(struct shmemi_object_home *home)
 {
     return (struct shmemi_pool *)(void *)((char *)home - offsetof(struct shmemi_pool, objects));
@@ -238,7 +248,7 @@ int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_sp
     else if ((rc = shmemi_pool_alloc(pool, bytes, SHMEMI_LINE, SHMEMI_ALLOC_KEEP, &place.buffer)) == 0)
         init_named(place.buffer, &making);
     if (rc < 0)
-        return shmemi_fail_in(rc, "cannot make a %s", shmemi_object_word(spec->type));
+        return shmemi_fail_in(rc, "cannot make %s", shmemi_object_a(spec->type));
     place.life = making.life;
     return make_handle(pool, spec->type, &place, out);
 }
@@ -291,9 +301,9 @@ int shmemi_object_export(struct shmemi_object *object, char text[SHMEMI_KEY_TEXT
     struct shmemi_pool *pool = pool_at(object->home);
     if (object->home->calls != &of_pools)
         return shmemi_fail(-ENOTSUP,
-                           "a %s on the symmetric heap has no key: the PEs of its job reach it, and for others "
+                           "%s on the symmetric heap has no key: the PEs of its job reach it, and for others "
                            "it can be made in a pool",
-                           shmemi_object_word(object->type));
+                           shmemi_object_a(object->type));
     if (!pool->share)
         return shmemi_fail(-EROFS, "nothing can be exported from a file that is not open for writing by all ('%s')",
                            pool->path);
@@ -329,7 +339,7 @@ int shmemi_object_import(const char *text, enum shmemi_object_type type, struct 
     rc = pool->share ? shmemi_share_look_up(pool->share, &key, &record)
                      : shmemi_fail(-EROFS, "the file '%s' is not open for writing by all", pool->path);
     if (rc == 0 && (record.segment != SHMEMI_POOL_PAYLOAD || record.offset < pool->payload_at))
-        rc = shmemi_fail(-EINVAL, "the key is not one of a %s", shmemi_object_word(type));
+        rc = shmemi_fail(-EINVAL, "the key is not one of %s", shmemi_object_a(type));
     if (rc == 0)
         rc = need_common(pool);
     if (rc == 0)
@@ -399,7 +409,7 @@ int shmemi_object_enter(struct shmemi_object *object, enum shmemi_object_type ty
         return shmemi_fail(-EBADF,
                            !object                        ? "the %s is NULL"
                            : mark == SHMEMI_OBJECT_CLOSED ? "the handle of the %s was closed"
-                                                          : "this is no handle of a %s",
+                                                          : "this is no handle of the type '%s'",
                            shmemi_object_word(type));
     int rc = forked ? object->home->calls->enter(object->home) : 0;
     if (rc < 0)
