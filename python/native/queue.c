@@ -435,6 +435,15 @@ static PyObject *queue_get_many(PyObject *self, PyObject *const *args, Py_ssize_
 
 /* --- in place ----------------------------------------------------------------------------------------- */
 
+/* A block over a slot. On the symmetric heap, whose memory then stays when the job ends, for whoever looks at it later.
+ */
+static PyObject *over_slot(const struct queue *q, void *slot, size_t bytes)
+{
+    if (q->sync.pe >= 0)
+        shmemx_keep_heap();
+    return ext_pool_block_over(q->sync.pool, slot, bytes);
+}
+
 /* (bytes, block, timeout): a block over the slot */
 static PyObject *queue_reserve(PyObject *self, PyObject *const *args, Py_ssize_t n)
 {
@@ -449,7 +458,7 @@ static PyObject *queue_reserve(PyObject *self, PyObject *const *args, Py_ssize_t
         return NULL;
     q->sync.used = ext_state.forks;
     EXT_SYNC_CALL(rc, &q->sync, shmemx_queue_reserve(handle, bytes, &slot, seconds));
-    return rc < 0 ? fail(fn, rc, EXT_FULL) : ext_pool_block_over(q->sync.pool, slot, bytes);
+    return rc < 0 ? fail(fn, rc, EXT_FULL) : over_slot(q, slot, bytes);
 }
 
 /* (bytes, or None to give it up) */
@@ -476,7 +485,7 @@ static PyObject *queue_peek(PyObject *self, PyObject *const *args, Py_ssize_t n)
     if (!handle || !take_wait(fn, args, n, NULL, 0, &seconds))
         return NULL;
     EXT_SYNC_CALL(rc, &q->sync, shmemx_queue_peek(handle, &item, &bytes, seconds));
-    return rc < 0 ? fail(fn, rc, EXT_EMPTY) : ext_pool_block_over(q->sync.pool, (void *)(uintptr_t)item, bytes);
+    return rc < 0 ? fail(fn, rc, EXT_EMPTY) : over_slot(q, (void *)(uintptr_t)item, bytes);
 }
 
 /* (whether it is taken) */
