@@ -12,6 +12,7 @@ from . import _ext
 from .errors import make
 
 T = TypeVar('T')
+_WAITERS_NOTED = 128  # by a condition: nobody else can be signalled
 _classes: dict[int, Any] = {}  # by shmemx_is_t; queues are in _queue.py
 _TYPES = {name: _ext.TYPES[name] for name in ('int32', 'int64', 'uint32', 'uint64')}
 
@@ -262,7 +263,13 @@ class Condition(_ext.ConditionBase, _Shared):  # type: ignore[misc]
 
     def wait_for(self, predicate: Callable[[], T], timeout: float | None = None) -> T:
         """Waits until ``predicate()`` is true, and returns its value; the last one when time was up."""
-        end = None if timeout is None else time.monotonic() + timeout
+        if not callable(predicate):
+            raise make('Condition.wait_for', 'type', f'predicate is a {type(predicate).__name__}, but must be callable')
+        try:
+            end = None if timeout is None else time.monotonic() + timeout
+        except TypeError:
+            raise make('Condition.wait_for', 'type', f'timeout is a {type(timeout).__name__}, but must be a number of seconds '
+                                                     'or None') from None
         value = predicate()
         while not value:
             left = None if end is None else end - time.monotonic()
@@ -274,7 +281,16 @@ class Condition(_ext.ConditionBase, _Shared):  # type: ignore[misc]
 
     def notify(self, n: int = 1) -> None:
         """Wakes n waiters, who have waited longest first. The mutex need not be held, though it mostly is."""
-        for _ in range(operator.index(n)):
+        try:
+            count = operator.index(n)
+        except TypeError:
+            raise make('Condition.notify', 'type', f'n is a {type(n).__name__}, but must be an integer') from None
+        if count < 0:
+            raise make('Condition.notify', 'value', f'n is {count}, but must not be negative')
+        if count >= _WAITERS_NOTED:
+            self.notify_all()
+            return
+        for _ in range(count):
             self._signal()
 
     notify_all = _ext.ConditionBase.notify_all

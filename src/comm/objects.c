@@ -174,18 +174,18 @@ _Static_assert(sizeof(struct request) == SHMEMI_PUBLISH_BYTES, "one publication"
 
 static int differ(int pe, const struct request *theirs, const struct request *mine)
 {
-    const char *word = shmemi_object_word((enum shmemi_object_type)mine->type);
+    const char *word = shmemi_object_a((enum shmemi_object_type)mine->type);
     const char *does = mine->operation == MAKE ? "makes" : "destroys";
     if (theirs->operation != mine->operation)
         return shmemi_fail(-EINVAL,
-                           "PE %d %s a %s, but PE %d does something else: all PEs must make the same calls in "
+                           "PE %d %s %s, but PE %d does something else: all PEs must make the same calls in "
                            "the same order",
                            shmemi_current->me, does, word, pe);
     return shmemi_fail(-EINVAL,
-                       "PE %d %s a %s of %llu bytes, but PE %d a %s of %llu bytes, or with another name: all "
+                       "PE %d %s %s of %llu bytes, but PE %d %s of %llu bytes, or with another name: all "
                        "PEs must ask for the same",
                        shmemi_current->me, does, word, (unsigned long long)mine->bytes, pe,
-                       shmemi_object_word((enum shmemi_object_type)theirs->type), (unsigned long long)theirs->bytes);
+                       shmemi_object_a((enum shmemi_object_type)theirs->type), (unsigned long long)theirs->bytes);
 }
 
 /* What all PEs have to say; the first that cannot speaks for all. *debugs: whether anybody looks for cycles. */
@@ -273,14 +273,14 @@ int shmemi_symmetric_create(const struct shmemi_object_spec *spec, struct shmemi
                            SHMEMI_DOMAIN_SLOTS_MOST, shmemi_current->n);
     struct block *block = calloc(1, sizeof *block);
     if (!block)
-        return shmemi_fail(-ENOMEM, "no private memory to note a %s", shmemi_object_word(spec->type));
+        return shmemi_fail(-ENOMEM, "no private memory to note %s", shmemi_object_a(spec->type));
     begin_with(shmemi_current);
     block->type = spec->type;
     block->bytes = sizeof(struct shmemi_object_head) + spec->bytes;
     block->note_bytes = spec->note_bytes;
     if ((rc = make(spec, block)) < 0) {
         free(block);
-        return shmemi_fail_in(rc, "cannot make a %s on the symmetric heap", shmemi_object_word(spec->type));
+        return shmemi_fail_in(rc, "cannot make %s on the symmetric heap", shmemi_object_a(spec->type));
     }
     if (spec->name)
         snprintf(block->name, sizeof block->name, "%s", spec->name);

@@ -35,6 +35,16 @@ const char *shmemi_object_word(enum shmemi_object_type type)
     return type < SHMEMI_OBJECT_TYPES && words[type] ? words[type] : "unknown object";
 }
 
+const char *shmemi_object_a(enum shmemi_object_type type)
+{
+    static const char *const words[SHMEMI_OBJECT_TYPES] = {
+        [SHMEMI_OBJECT_MUTEX] = "a mutex",         [SHMEMI_OBJECT_RWLOCK] = "a reader-writer lock",
+        [SHMEMI_OBJECT_SEMAPHORE] = "a semaphore", [SHMEMI_OBJECT_CONDITION] = "a condition variable",
+        [SHMEMI_OBJECT_BARRIER] = "a barrier",     [SHMEMI_OBJECT_EVENT] = "an event",
+        [SHMEMI_OBJECT_ATOMIC] = "an atomic word", [SHMEMI_OBJECT_QUEUE] = "a queue"};
+    return type < SHMEMI_OBJECT_TYPES && words[type] ? words[type] : "an unknown object";
+}
+
 static struct shmemi_pool *pool_at(struct shmemi_object_home *home)
 {
     return (struct shmemi_pool *)(void *)((char *)home - offsetof(struct shmemi_pool, objects));
@@ -57,7 +67,8 @@ size_t shmemi_object_bytes(const struct shmemi_object_spec *spec)
 uint64_t shmemi_object_init(void *buffer, const struct shmemi_object_spec *spec)
 {
     struct shmemi_object_head *head = buffer;
-    /* [object] relaxed: who has a handle of what was here before may just be looking, and finds anything but its life */
+    /* [object] relaxed: who has a handle of what was here before may just be looking, and finds anything but its life
+     */
     atomic_store_explicit(&head->life, 0, memory_order_relaxed);
     memset(&head->bytes, 0, sizeof *head - sizeof head->life + spec->bytes);
     head->bytes = sizeof *head + spec->bytes;
@@ -100,6 +111,8 @@ static void set_guard(void)
 static void open_handle(struct shmemi_object *object)
 {
     object->site.base = shmemi_holder_base(object->domain);
+    /* relaxed: before the handle is anybody's; or in a child of fork, which has one thread: see shmemi_object_ready()
+     */
     atomic_store_explicit(&object->mark, SHMEMI_OBJECT_OPEN + (uint32_t)object->type, memory_order_relaxed);
 }
 
@@ -236,7 +249,7 @@ int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_sp
     else if ((rc = shmemi_pool_alloc(pool, bytes, SHMEMI_LINE, SHMEMI_ALLOC_KEEP, &place.buffer)) == 0)
         init_named(place.buffer, &making);
     if (rc < 0)
-        return shmemi_fail_in(rc, "cannot make a %s", shmemi_object_word(spec->type));
+        return shmemi_fail_in(rc, "cannot make %s", shmemi_object_a(spec->type));
     place.life = making.life;
     return make_handle(pool, spec->type, &place, out);
 }
@@ -289,9 +302,9 @@ int shmemi_object_export(struct shmemi_object *object, char text[SHMEMI_KEY_TEXT
     struct shmemi_pool *pool = pool_at(object->home);
     if (object->home->calls != &of_pools)
         return shmemi_fail(-ENOTSUP,
-                           "a %s on the symmetric heap has no key: the PEs of its job reach it, and for others "
+                           "%s on the symmetric heap has no key: the PEs of its job reach it, and for others "
                            "it can be made in a pool",
-                           shmemi_object_word(object->type));
+                           shmemi_object_a(object->type));
     if (!pool->share)
         return shmemi_fail(-EROFS, "nothing can be exported from a file that is not open for writing by all ('%s')",
                            pool->path);
@@ -327,7 +340,7 @@ int shmemi_object_import(const char *text, enum shmemi_object_type type, struct 
     rc = pool->share ? shmemi_share_look_up(pool->share, &key, &record)
                      : shmemi_fail(-EROFS, "the file '%s' is not open for writing by all", pool->path);
     if (rc == 0 && (record.segment != SHMEMI_POOL_PAYLOAD || record.offset < pool->payload_at))
-        rc = shmemi_fail(-EINVAL, "the key is not one of a %s", shmemi_object_word(type));
+        rc = shmemi_fail(-EINVAL, "the key is not one of %s", shmemi_object_a(type));
     if (rc == 0)
         rc = need_common(pool);
     if (rc == 0)
@@ -387,6 +400,7 @@ int shmemi_object_enter(struct shmemi_object *object, enum shmemi_object_type ty
 {
     if (shmemi_object_ready(object, type))
         return 0;
+    /* relaxed: see shmemi_object_ready() */
     uint32_t mark = object ? atomic_load_explicit(&object->mark, memory_order_relaxed) : SHMEMI_OBJECT_CLOSED;
     bool forked = mark == SHMEMI_OBJECT_FORKED && object->type == type;
     if (mark == SHMEMI_OBJECT_ENDED && object->type == type)
@@ -396,7 +410,7 @@ int shmemi_object_enter(struct shmemi_object *object, enum shmemi_object_type ty
         return shmemi_fail(-EBADF,
                            !object                        ? "the %s is NULL"
                            : mark == SHMEMI_OBJECT_CLOSED ? "the handle of the %s was closed"
-                                                          : "this is no handle of a %s",
+                                                          : "this is no handle of the type '%s'",
                            shmemi_object_word(type));
     int rc = forked ? object->home->calls->enter(object->home) : 0;
     if (rc < 0)
@@ -432,6 +446,7 @@ static void retire(struct shmemi_object *object)
 
 int shmemi_object_close(struct shmemi_object *object)
 {
+    /* relaxed: see shmemi_object_ready() */
     uint32_t mark = object ? atomic_load_explicit(&object->mark, memory_order_relaxed) : SHMEMI_OBJECT_CLOSED;
     if (mark != SHMEMI_OBJECT_FORKED && mark != SHMEMI_OBJECT_ENDED &&
         (!object || mark != SHMEMI_OBJECT_OPEN + (uint32_t)object->type))

@@ -84,6 +84,7 @@ struct shmemi_object {
 
 /* "mutex" ... */
 const char *shmemi_object_word(enum shmemi_object_type type);
+const char *shmemi_object_a(enum shmemi_object_type type); /* "a mutex" ... */
 
 /* Makes an object with `bytes` behind the head, all zeros but for what init (may be NULL) does. name NULL: anonymous.
    -EEXIST, -ENOMEM as of pools. */

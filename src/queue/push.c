@@ -21,6 +21,11 @@ int shmemi_queue_damaged(void)
     return shmemi_fail(-EIO, "the queue is damaged: somebody wrote to its memory");
 }
 
+int shmemi_queue_destroyed(void)
+{
+    return shmemi_fail(-ENOENT, "the queue was destroyed meanwhile");
+}
+
 /* ---- reserving and committing ---- */
 
 static uint64_t see_head(const struct shmemi_queue *q)
@@ -348,6 +353,8 @@ int shmemi_queue_move_in_others(struct shmemi_queue *q, struct shmemi_queue_prod
 {
     int rc = -EAGAIN;
     for (int64_t now = 0; rc == -EAGAIN && now < deadline; now = shmemi_now()) {
+        if (!shmemi_queue_exists(q))
+            return shmemi_queue_destroyed();
         if (shmemi_bias_try(&p->bias)) {
             rc = shmemi_queue_move_in(q, p);
             shmemi_bias_give(&p->bias);

@@ -289,6 +289,18 @@ def test_after_the_job_and_in_children():
     shmem.finalize()
 
 
+@on_pes(1, 2, bare=True)
+def test_the_job_ends_inside_a_peek():
+    shmem.init()
+    q = shmem.heap.create_queue('i8', 8)
+    q.put(5)
+    with raises(shmem.errors.Stale, 'Queue.peek', 'no longer in'):
+        with q.peek() as item:
+            shmem.finalize()
+            assert item == 5
+    assert item == 5  # not to be looked at any more, and there all the same
+
+
 def test_a_killed_pe(tmp_path):
     """What it had is told to who waits for it, on another PE."""
     text = program(tmp_path, '''
