@@ -169,11 +169,12 @@ def test_sizes_that_vary():
     assert stats().buffers < 40
     for kept in (True, False):
         loader = st.DataLoader(samples, batch_size=4, num_workers=2, collate_fn=pad, persistent_workers=kept)
-        for number in range(12):  # what was on its way when the loop was left is not lost
+        for number in range(8):  # what was on its way when the loop was left is not lost
             for batch in loader:
+                time.sleep(0.03)  # the workers are done with what they were asked for
                 break
         del batch
-        assert loader._shmem_kept.pool.stats().buffers < 60
+        assert loader._shmem_kept.pool.stats().buffers < 20, kept
 
 
 def test_what_a_collate_fn_may_return():
