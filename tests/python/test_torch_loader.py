@@ -169,11 +169,12 @@ def test_sizes_that_vary():
     assert stats().buffers < 40
     for kept in (True, False):
         loader = st.DataLoader(samples, batch_size=4, num_workers=2, collate_fn=pad, persistent_workers=kept)
-        for number in range(12):  # what was on its way when the loop was left is not lost
+        for number in range(8):  # what was on its way when the loop was left is not lost
             for batch in loader:
+                time.sleep(0.03)  # the workers are done with what they were asked for
                 break
         del batch
-        assert loader._shmem_kept.pool.stats().buffers < 60
+        assert loader._shmem_kept.pool.stats().buffers < 20, kept
 
 
 def test_what_a_collate_fn_may_return():
@@ -216,8 +217,9 @@ def test_arguments():
         st.DataLoader(Rows(), pin_memory=True)
     with raises(ValueError, 'seed and generator'):
         st.DataLoader(Rows(), seed=1, generator=torch.Generator())
-    with raises(ValueError, 'prefetch_factor'):
+    with pytest.raises((ValueError, AssertionError)) as raised:  # torch 1 refuses it itself
         st.DataLoader(Rows(), num_workers=1, prefetch_factor=0)
+    assert isinstance(raised.value, AssertionError) or 'prefetch_factor' in str(raised.value)
     with pytest.raises(ValueError, match='num_workers'):
         st.DataLoader(Rows(), num_workers=-1)
     loader = st.DataLoader(Rows(4000, 4000), batch_size=1000, num_workers=1, max_bytes='20M')
