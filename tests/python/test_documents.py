@@ -73,13 +73,24 @@ def need_torch():
 
 
 def test_the_readme_runs(tmp_path):
-    programs = [text for language, text in blocks('README.md') if language == 'python']
+    programs = [text for language, text in blocks('README.md') if language == 'python' and 'torch' not in text]
     assert len(programs) >= 3
     (tmp_path / 'spread.py').write_text(programs[0])
     result = pes(2, tmp_path / 'spread.py').ok()
     assert sorted(result.out.split()) == ['0', '1', '42.0', '42.0'], result.text
     (tmp_path / 'pools.py').write_text('import numpy as np, shmem\n' + '\n'.join(programs[1:]) + "\nassert a.shape == (1024, 1024)\n")
     run([PYTHON, tmp_path / 'pools.py'], env=environment()).ok()
+
+
+def test_the_readme_runs_with_torch(tmp_path):
+    need_torch()
+    (program,) = [text for language, text in blocks('README.md') if language == 'python' and 'torch' in text]
+    before = 'import torch\ntorch.set_num_threads(1)\ndata = torch.utils.data.TensorDataset(torch.arange(256.0))\nmodel = torch.nn.Linear(4, 2)\n'
+    after = ('print(sum(int(batch[0].sum()) for batch in loader), len(shared.key) == 72)\n'
+             'ddp = torch.nn.parallel.DistributedDataParallel(model)\nddp(torch.ones(1, 4)).sum().backward()\ndist.destroy_process_group()\n')
+    (tmp_path / 'readme.py').write_text(before + program + after)
+    result = pes(2, tmp_path / 'readme.py').ok()
+    assert result.out.split() == ['32640', 'True'] * 2, result.text
 
 
 def shape_of(name):
