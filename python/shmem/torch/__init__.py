@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
-from . import _rendezvous
-from ._group import ProcessGroup
+from torch import distributed as _distributed
 
-_rendezvous.install()
+__all__: list[str] = []
 
-__all__ = ['ProcessGroup']
+if _distributed.is_available():  # some builds of torch come without
+    from . import _rendezvous
+    from ._group import ProcessGroup
+
+    _rendezvous.install()
+    __all__ += ['ProcessGroup']
