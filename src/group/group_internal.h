@@ -9,6 +9,9 @@
 #include "layout.h"
 #include "pool/object.h"
 
+/* A wait does not go on yielding for longer than this. */
+enum { SHMEMI_PG_YIELD_NS = 30000 };
+
 enum shmemi_pg_kind {
     SHMEMI_PG_BARRIER,
     SHMEMI_PG_ALL_REDUCE,

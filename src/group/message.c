@@ -139,7 +139,8 @@ static int sleep_for_mail(struct shmemi_pg *g, uint32_t seen)
     uint64_t holder = awaited_holder(g);
     bool changed = false;
     pthread_mutex_unlock(&g->mail->lock);
-    for (int i = 0; i < g->spins + g->yields && !changed; i++) {
+    int64_t end = shmemi_now() + 2 * SHMEMI_PG_YIELD_NS; /* see wait_for() in steps.c */
+    for (int i = 0; i < g->spins + g->yields && !changed && (i < g->spins || shmemi_now() < end); i++) {
         changed = atomic_load_explicit(&row->mail, memory_order_relaxed) != seen; /* the driving reads what it means */
         if (i < g->spins)
             shmemi_cpu_relax();

@@ -166,10 +166,13 @@ static int wait_for(const struct shmemi_pg *g, const struct wait *w)
             return 0;
         shmemi_cpu_relax();
     }
+    int64_t end = shmemi_now() + SHMEMI_PG_YIELD_NS;
     for (int i = 0; i < g->yields; i++) {
         if (is_over(g, w))
             return 0;
         sched_yield();
+        if (shmemi_now() > end) /* others want this core: who sleeps gets it back sooner than who yields */
+            break;
     }
     return is_over(g, w) ? 0 : sleep_for(g, w);
 }

@@ -16,15 +16,13 @@ and "shmem" as a back end of ``torch.distributed``, from the import on.
 
 from __future__ import annotations
 
-from . import _rendezvous
-from ._group import ProcessGroup
+from torch import distributed as _distributed
+
 from ._loader import DataLoader, WorkerDied
 from ._requests import RequestFailed, Requests, Slot
 from ._share import Shared, attach, share
 from ._tensors import empty, full, import_, zeros
 from ._versions import Gradient, Gradients, Publisher, Subscriber, Version
-
-_rendezvous.install()
 
 __all__ = [
     'empty', 'zeros', 'full', 'import_',
@@ -32,5 +30,11 @@ __all__ = [
     'DataLoader', 'WorkerDied',
     'Requests', 'Slot', 'RequestFailed',
     'Publisher', 'Subscriber', 'Version', 'Gradients', 'Gradient',
-    'ProcessGroup',
 ]
+
+if _distributed.is_available():  # some builds of torch come without
+    from . import _rendezvous
+    from ._group import ProcessGroup
+
+    _rendezvous.install()
+    __all__ += ['ProcessGroup']

@@ -227,6 +227,10 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
     def setGroupDesc(self, desc: str) -> None:  # noqa: N802
         self._desc = desc
 
+    def set_timeout(self, timeout: Any) -> None:
+        """For the operations from now on; a datetime.timedelta."""
+        self._seconds = timeout.total_seconds()
+
     def shutdown(self) -> None:
         """Leaves the group; what was begun is finished first."""
         self._end(finish=True)
@@ -588,8 +592,7 @@ def _missing(name: str) -> Callable[..., Any]:
 
 # What a group of torch can do besides; the base class would answer in its own, darker words.
 for _name in ('monitored_barrier', 'splitGroup', 'split_group', 'mergeRemoteGroup', 'merge_remote_group'):
-    if not hasattr(ProcessGroup, _name) or hasattr(dist.ProcessGroup, _name):
-        setattr(ProcessGroup, _name, _missing(_name))
+    setattr(ProcessGroup, _name, _missing(_name))
 
 
 def _register() -> None:
