@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "library.h"
 
 enum { NAMES_MOST = 3, FOLDERS_MOST = 5, TEXT_MOST = 768 };
 
@@ -22,8 +23,9 @@ struct device {
     const char *type, *maker;
     const char *driver[NAMES_MOST];    /* files, any one of which shows that the driver is loaded */
     const char *device;                /* the name in /dev, before the number */
-    const char *sonames[NAMES_MOST];   /* any one of them */
-    const char *folders[FOLDERS_MOST]; /* where libraries are looked for beside the usual places; $NAME/... too */
+    const char *sonames[NAMES_MOST];   /* any one of them; NULL ends it */
+    const char *folders[FOLDERS_MOST]; /* where libraries are looked for beside the usual places; $NAME/... too;
+                                          NULL ends it */
 };
 
 static const struct device devices[] = {
@@ -57,53 +59,14 @@ static bool has_device(const char *name)
     return found;
 }
 
-typedef void *opener(const char *, int);
-
-static opener *loader(void)
-{
-    opener *function = NULL;
-    void *found = dlsym(RTLD_DEFAULT, "dlopen");
-    memcpy(&function, &found, sizeof function);
-    return function;
-}
-
-/* dlopen is looked up and not called by name: a program that is linked statically has none, and its linker would warn.
- */
-static bool loads(const char *name)
-{
-    opener *load = loader();
-    void *library = load ? load(name, RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (library)
-        dlclose(library);
-    return library != NULL;
-}
-
-/* A library in a folder whose first part may be an environment variable. */
-static bool loads_from(const char *folder, const char *name)
-{
-    char path[1024], variable[64] = "";
-    const char *rest = folder;
-    if (*folder == '$') {
-        rest = folder + strcspn(folder, "/");
-        snprintf(variable, sizeof variable, "%.*s", (int)(rest - folder - 1), folder + 1);
-    }
-    const char *prefix = *variable ? shmemi_setting(variable) : "";
-    if (!prefix)
-        return false;
-    snprintf(path, sizeof path, "%s%s/%s", prefix, rest, name);
-    return loads(path);
-}
-
 static const char *find_library(const struct device *d)
 {
-    for (int i = 0; i < NAMES_MOST && d->sonames[i]; i++) {
-        if (loads(d->sonames[i]))
-            return d->sonames[i];
-        for (int f = 0; f < FOLDERS_MOST && d->folders[f]; f++)
-            if (loads_from(d->folders[f], d->sonames[i]))
-                return d->sonames[i];
-    }
-    return NULL;
+    const char *name = NULL;
+    void *library = shmemi_library_open(d->sonames, d->folders, &name);
+    if (!library)
+        return NULL;
+    dlclose(library);
+    return name;
 }
 
 /* "a or b" */
@@ -130,7 +93,8 @@ static bool survey(const struct device *d, char text[TEXT_MOST])
     snprintf(text, TEXT_MOST, "driver: %s %s; device: /dev/%s0 or another number %s; library: %s %s%s",
              driver ? driver : either(d->driver, drivers), driver ? "found" : "missing", d->device,
              device ? "found" : "missing", library ? library : either(d->sonames, libraries),
-             library ? "found" : "missing", loader() ? "" : " (a statically linked program can load none)");
+             library ? "found" : "missing",
+             shmemi_library_can_open() ? "" : " (a statically linked program can load none)");
     return driver && device && library;
 }
 
