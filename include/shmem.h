@@ -22,6 +22,9 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* The compiler tells whoever uses a deprecated name; -Wno-deprecated-declarations keeps it quiet. */
+#define SHMEMI_DEPRECATED(text) __attribute__((__deprecated__(text)))
+
 /* A communication context: what fence and quiet order and complete. Opaque; = and == work. */
 typedef struct shmemi_ctx *shmem_ctx_t;
 
@@ -32,6 +35,11 @@ typedef struct shmemi_team *shmem_team_t;
 typedef struct {
     int num_contexts; /* contexts that the program wants to have at once on the team */
 } shmem_team_config_t;
+
+/* Attributes of a session. */
+typedef struct {
+    size_t total_ops; /* upper bound of the transfers in the session */
+} shmem_ctx_session_config_t;
 
 /* The version of the standard, and this library's name. */
 #define SHMEM_MAJOR_VERSION 1
@@ -64,6 +72,15 @@ typedef struct {
 /* Bits of a config_mask: which members of shmem_team_config_t count. */
 #define SHMEM_TEAM_NUM_CONTEXTS 1L
 
+/* Options of contexts. */
+#define SHMEM_CTX_SERIALIZED 1L                 /* the program never uses it from two threads at once */
+#define SHMEM_CTX_PRIVATE 2L                    /* only the thread that made it uses it */
+#define SHMEM_CTX_NOSTORE 4L                    /* fence and quiet need not cover plain stores */
+
+/* Options of sessions, and bits of their config_mask. */
+#define SHMEM_CTX_SESSION_BATCH 1L              /* operations may be gathered */
+#define SHMEM_CTX_SESSION_TOTAL_OPS 1L          /* total_ops counts */
+
 /* Predefined handles. */
 #define SHMEM_TEAM_WORLD ((shmem_team_t)1)      /* all PEs */
 #define SHMEM_TEAM_SHARED ((shmem_team_t)2)     /* the PEs whose memory this one reaches by load and store */
@@ -72,6 +89,17 @@ typedef struct {
 /* What is no team and no context. */
 #define SHMEM_TEAM_INVALID ((shmem_team_t)0)
 #define SHMEM_CTX_INVALID ((shmem_ctx_t)0)
+
+/* Work arrays of the collectives on active sets. */
+#define SHMEM_SYNC_VALUE (-1L)                  /* what every element of pSync holds before and after */
+#define SHMEM_BARRIER_SYNC_SIZE 48              /* longs */
+#define SHMEM_BCAST_SYNC_SIZE 48                /* longs */
+#define SHMEM_COLLECT_SYNC_SIZE 48              /* longs */
+#define SHMEM_REDUCE_SYNC_SIZE 48               /* longs */
+#define SHMEM_REDUCE_MIN_WRKDATA_SIZE 16        /* elements of pWrk, at least */
+#define SHMEM_ALLTOALL_SYNC_SIZE 48             /* longs */
+#define SHMEM_ALLTOALLS_SYNC_SIZE 48            /* longs */
+#define SHMEM_SYNC_SIZE 48                      /* longs, for any of them */
 
 /* Old spellings, deprecated in 1.3. */
 #define _SHMEM_MAJOR_VERSION SHMEM_MAJOR_VERSION
@@ -84,6 +112,12 @@ typedef struct {
 #define _SHMEM_CMP_GE SHMEM_CMP_GE
 #define _SHMEM_CMP_LT SHMEM_CMP_LT
 #define _SHMEM_CMP_LE SHMEM_CMP_LE
+#define _SHMEM_SYNC_VALUE SHMEM_SYNC_VALUE
+#define _SHMEM_BARRIER_SYNC_SIZE SHMEM_BARRIER_SYNC_SIZE
+#define _SHMEM_BCAST_SYNC_SIZE SHMEM_BCAST_SYNC_SIZE
+#define _SHMEM_COLLECT_SYNC_SIZE SHMEM_COLLECT_SYNC_SIZE
+#define _SHMEM_REDUCE_SYNC_SIZE SHMEM_REDUCE_SYNC_SIZE
+#define _SHMEM_REDUCE_MIN_WRKDATA_SIZE SHMEM_REDUCE_MIN_WRKDATA_SIZE
 
 /* ------------------------------------------------------------------------------ Start, end, and questions */
 
@@ -188,13 +222,13 @@ void shmem_info_get_name(char *name);
    Errors: As shmem_init.
    Threads: Safe.
    Standard: "Library Setup, Exit, and Query Routines"; deprecated in 1.2. */
-void start_pes(int npes);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.2") void start_pes(int npes);
 
 /* _my_pe. Old name of shmem_my_pe, deprecated in 1.2. */
-int _my_pe(void);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.2; use shmem_my_pe") int _my_pe(void);
 
 /* _num_pes. Old name of shmem_n_pes, deprecated in 1.2. */
-int _num_pes(void);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.2; use shmem_n_pes") int _num_pes(void);
 
 /* ------------------------------------------------------------------------------------------------ Threads */
 
@@ -285,16 +319,16 @@ void *shmem_malloc_with_hints(size_t size, long hints);
 void *shmem_calloc(size_t count, size_t size);
 
 /* shmalloc. Old name of shmem_malloc, deprecated in 1.2. */
-void *shmalloc(size_t size);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.2; use shmem_malloc") void *shmalloc(size_t size);
 
 /* shfree. Old name of shmem_free, deprecated in 1.2. */
-void shfree(void *ptr);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.2; use shmem_free") void shfree(void *ptr);
 
 /* shrealloc. Old name of shmem_realloc, deprecated in 1.2. */
-void *shrealloc(void *ptr, size_t size);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.2; use shmem_realloc") void *shrealloc(void *ptr, size_t size);
 
 /* shmemalign. Old name of shmem_align, deprecated in 1.2. */
-void *shmemalign(size_t alignment, size_t size);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.2; use shmem_align") void *shmemalign(size_t alignment, size_t size);
 
 /* -------------------------------------------------------------------------------------------------- Teams */
 
@@ -335,11 +369,97 @@ int shmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config
    Standard: "Team Management Routines"; since 1.5. */
 int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team);
 
+/* shmem_team_split_strided. Makes a team of the PEs start, start + stride, ... of the parent team; they are
+   numbered in that order. A collective of the parent team: all its PEs give the same start, stride and size. At
+   most 768 teams of a PE at once, besides the predefined ones.
+     parent_team the team that is split
+     start       the first member, as numbered in the parent
+     stride      distance to the next one; negative: downwards; 0: only with size 1
+     size        number of members, 1 or more
+     config      the members that the mask names; may be NULL if the mask is 0
+     config_mask SHMEM_TEAM_NUM_CONTEXTS, or 0 for the defaults (no contexts)
+     new_team    receives the team; SHMEM_TEAM_INVALID on the parent's other PEs, and when the call fails
+   Returns: 0 on all PEs of the parent; not 0 on all of them when the members are not in the parent, a PE has too
+     many teams, the arguments differ or are wrong, or parent_team is SHMEM_TEAM_INVALID. shmemx_last_error()
+     tells why.
+   Errors: A parent_team that is no team (one that was destroyed), NULL for new_team, and a call outside init and
+     finalize end the job.
+   Threads: Never two threads at once on one parent team; every member calls the team's collectives in the same
+     order.
+   Standard: "Team Management Routines"; since 1.5. */
+int shmem_team_split_strided(shmem_team_t parent_team, int start, int stride, int size, const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team);
+
+/* shmem_team_split_2d. Makes two teams: PE p of the parent is at column p modulo xrange of row p / xrange; the x
+   team is its row, the y team its column. A collective of the parent team: all its PEs give the same xrange.
+     parent_team the team that is split
+     xrange      PEs in a row, 1 or more; more than the parent has means all
+     xaxis_config of the x team, as in shmem_team_split_strided
+     xaxis_mask  which of its members count
+     xaxis_team  receives the x team, or SHMEM_TEAM_INVALID when the call fails
+     yaxis_config of the y team
+     yaxis_mask  which of its members count
+     yaxis_team  receives the y team, or SHMEM_TEAM_INVALID when the call fails
+   Returns: 0 on all PEs of the parent; not 0 on all of them, as shmem_team_split_strided.
+   Errors: A parent_team that is no team (one that was destroyed), NULL for a new team, and a call outside init
+     and finalize end the job.
+   Threads: Never two threads at once on one parent team; every member calls the team's collectives in the same
+     order.
+   Standard: "Team Management Routines"; since 1.5. */
+int shmem_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_config_t *xaxis_config, long xaxis_mask, shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config, long yaxis_mask, shmem_team_t *yaxis_team);
+
+/* shmem_team_destroy. Ends a team and the contexts on it; all its members call it. SHMEM_TEAM_INVALID: does
+   nothing.
+     team        the team
+   Errors: A predefined team, a team that was destroyed, and a call outside init and finalize end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Team Management Routines"; since 1.5. */
+void shmem_team_destroy(shmem_team_t team);
+
+/* ----------------------------------------------------------------------------------------------- Contexts */
+
+/* shmem_ctx_create. Makes a context on the team of all PEs. Not collective. Up to 4094 may exist at once.
+     options     SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE, SHMEM_CTX_NOSTORE, or-ed together, or 0
+     ctx         receives the context, or SHMEM_CTX_INVALID
+   Returns: 0; not 0 for unknown options, too many contexts, too little memory (shmemx_last_error() tells which).
+   Errors: A null pointer, and a call outside init and finalize end the job.
+   Threads: Safe.
+   Standard: "Communication Management Routines"; since 1.4. */
+int shmem_ctx_create(long options, shmem_ctx_t *ctx);
+
+/* shmem_team_create_ctx. Makes a context on a team: the PE numbers of its functions are those of the team. Not
+   collective. A team that was split off has as many at once on each PE as the num_contexts of its config.
+     team        the team
+     options     as shmem_ctx_create
+     ctx         receives the context, or SHMEM_CTX_INVALID
+   Returns: 0; not 0 for SHMEM_TEAM_INVALID or what is no team, and as shmem_ctx_create.
+   Errors: A null pointer, and a call outside init and finalize end the job.
+   Threads: Safe.
+   Standard: "Communication Management Routines"; since 1.5. */
+int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx);
+
+/* shmem_ctx_destroy. Completes what was issued on a context, as shmem_ctx_quiet, and ends it. SHMEM_CTX_INVALID:
+   does nothing. Contexts that are left end with their team, or with the job.
+     ctx         the context; PEs are numbered as in its team
+   Errors: SHMEM_CTX_DEFAULT, a ctx that is no context (any more), a private context of another thread, and a
+     call outside init and finalize end the job.
+   Threads: Safe.
+   Standard: "Communication Management Routines"; since 1.4. */
+void shmem_ctx_destroy(shmem_ctx_t ctx);
+
+/* shmem_ctx_get_team. The team that a context was made on.
+     ctx         the context; PEs are numbered as in its team
+     team        receives the team, or SHMEM_TEAM_INVALID
+   Returns: 0; not 0 for SHMEM_CTX_INVALID.
+   Errors: A ctx that is no context, a null pointer, and a call outside init and finalize end the job.
+   Threads: Safe.
+   Standard: "Communication Management Routines"; since 1.5. */
+int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team);
+
 /* -------------------------------------------------------------------------------------------- Put and get */
 
 /* shmem_TYPE_put and shmem_putSIZE and shmem_putmem, and with a context: shmem_ctx_.... Copies an array from
    here to another PE. source may be used again on return; a fence orders and a quiet completes the delivery.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, symmetric
      source      where from, any address here
      nelems      number of elements (bytes in the mem form)
@@ -413,7 +533,7 @@ void shmem_ctx_putmem(shmem_ctx_t ctx, void *dest, const void *source, size_t ne
 
 /* shmem_TYPE_p, and with a context: shmem_ctx_.... Stores one value in another PE's memory; as a put of one
    element.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, symmetric
      value       the value
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -474,7 +594,7 @@ void shmem_ctx_ptrdiff_p(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int 
 
 /* shmem_TYPE_iput and shmem_iputSIZE, and with a context: shmem_ctx_.... Copies every sst-th element of an array
    here to every dst-th of one on another PE; completes as shmem_put.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, symmetric
      source      where from, any address here
      dst         distance of elements in dest, 1 or more
@@ -548,7 +668,7 @@ void shmem_ctx_iput128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_
 
 /* shmem_TYPE_ibput and shmem_ibputSIZE, and with a context: shmem_ctx_.... Copies blocks that lie at equal
    distances here to equal distances on another PE; completes as shmem_put.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, symmetric
      source      where from, any address here
      dst         distance between starts of blocks in dest, in elements, bsize or more
@@ -623,7 +743,7 @@ void shmem_ctx_ibput128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff
 
 /* shmem_TYPE_get and shmem_getSIZE and shmem_getmem, and with a context: shmem_ctx_.... Copies an array from
    another PE to here; it is here on return.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, any address here
      source      where from, symmetric
      nelems      number of elements (bytes in the mem form)
@@ -696,7 +816,7 @@ void shmem_ctx_get128(shmem_ctx_t ctx, void *dest, const void *source, size_t ne
 void shmem_ctx_getmem(shmem_ctx_t ctx, void *dest, const void *source, size_t nelems, int pe);
 
 /* shmem_TYPE_g, and with a context: shmem_ctx_.... Reads one value from another PE's memory.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      source      where from, symmetric
      pe          the other PE, 0 to shmem_n_pes() - 1
    Returns: the value.
@@ -757,7 +877,7 @@ ptrdiff_t shmem_ctx_ptrdiff_g(shmem_ctx_t ctx, const ptrdiff_t *source, int pe);
 
 /* shmem_TYPE_iget and shmem_igetSIZE, and with a context: shmem_ctx_.... Copies every sst-th element of an array
    on another PE to every dst-th of one here; they are here on return.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, any address here
      source      where from, symmetric
      dst         distance of elements in dest, 1 or more
@@ -831,7 +951,7 @@ void shmem_ctx_iget128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff_
 
 /* shmem_TYPE_ibget and shmem_ibgetSIZE, and with a context: shmem_ctx_.... Copies blocks that lie at equal
    distances on another PE to equal distances here; they are here on return.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, any address here
      source      where from, symmetric
      dst         distance between starts of blocks in dest, in elements, bsize or more
@@ -908,7 +1028,7 @@ void shmem_ctx_ibget128(shmem_ctx_t ctx, void *dest, const void *source, ptrdiff
 
 /* shmem_TYPE_put_nbi and shmem_putSIZE_nbi and shmem_putmem_nbi, and with a context: shmem_ctx_.... As
    shmem_put, but source may be used again only after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, symmetric
      source      where from, any address here
      nelems      number of elements (bytes in the mem form)
@@ -982,7 +1102,7 @@ void shmem_ctx_putmem_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_
 
 /* shmem_TYPE_get_nbi and shmem_getSIZE_nbi and shmem_getmem_nbi, and with a context: shmem_ctx_.... As
    shmem_get, but the data is here only after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, any address here
      source      where from, symmetric
      nelems      number of elements (bytes in the mem form)
@@ -1057,7 +1177,7 @@ void shmem_ctx_getmem_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_
 /* -------------------------------------------------------------------------------------- Atomic operations */
 
 /* shmem_TYPE_atomic_fetch, and with a context: shmem_ctx_.... Reads an object on another PE in one piece.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      source      the object, symmetric
      pe          the other PE, 0 to shmem_n_pes() - 1
    Returns: its value.
@@ -1094,15 +1214,15 @@ size_t shmem_ctx_size_atomic_fetch(shmem_ctx_t ctx, const size_t *source, int pe
 ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch(shmem_ctx_t ctx, const ptrdiff_t *source, int pe);
 
 /* shmem_TYPE_fetch. Old name of shmem_atomic_fetch, deprecated in 1.4. */
-float shmem_float_fetch(const float *source, int pe);
-double shmem_double_fetch(const double *source, int pe);
-int shmem_int_fetch(const int *source, int pe);
-long shmem_long_fetch(const long *source, int pe);
-long long shmem_longlong_fetch(const long long *source, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch") float shmem_float_fetch(const float *source, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch") double shmem_double_fetch(const double *source, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch") int shmem_int_fetch(const int *source, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch") long shmem_long_fetch(const long *source, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch") long long shmem_longlong_fetch(const long long *source, int pe);
 
 /* shmem_TYPE_atomic_set, and with a context: shmem_ctx_.... Stores a value in an object on another PE in one
    piece.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the value
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1139,15 +1259,15 @@ void shmem_ctx_size_atomic_set(shmem_ctx_t ctx, size_t *dest, size_t value, int 
 void shmem_ctx_ptrdiff_atomic_set(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
 /* shmem_TYPE_set. Old name of shmem_atomic_set, deprecated in 1.4. */
-void shmem_float_set(float *dest, float value, int pe);
-void shmem_double_set(double *dest, double value, int pe);
-void shmem_int_set(int *dest, int value, int pe);
-void shmem_long_set(long *dest, long value, int pe);
-void shmem_longlong_set(long long *dest, long long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_set") void shmem_float_set(float *dest, float value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_set") void shmem_double_set(double *dest, double value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_set") void shmem_int_set(int *dest, int value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_set") void shmem_long_set(long *dest, long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_set") void shmem_longlong_set(long long *dest, long long value, int pe);
 
 /* shmem_TYPE_atomic_compare_swap, and with a context: shmem_ctx_.... Replaces the value of an object on another
    PE if it equals cond.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      cond        what the object must hold to be replaced
      value       the new value
@@ -1182,12 +1302,12 @@ size_t shmem_ctx_size_atomic_compare_swap(shmem_ctx_t ctx, size_t *dest, size_t 
 ptrdiff_t shmem_ctx_ptrdiff_atomic_compare_swap(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t cond, ptrdiff_t value, int pe);
 
 /* shmem_TYPE_cswap. Old name of shmem_atomic_compare_swap, deprecated in 1.4. */
-int shmem_int_cswap(int *dest, int cond, int value, int pe);
-long shmem_long_cswap(long *dest, long cond, long value, int pe);
-long long shmem_longlong_cswap(long long *dest, long long cond, long long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_compare_swap") int shmem_int_cswap(int *dest, int cond, int value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_compare_swap") long shmem_long_cswap(long *dest, long cond, long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_compare_swap") long long shmem_longlong_cswap(long long *dest, long long cond, long long value, int pe);
 
 /* shmem_TYPE_atomic_swap, and with a context: shmem_ctx_.... Replaces the value of an object on another PE.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the new value
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1225,15 +1345,15 @@ size_t shmem_ctx_size_atomic_swap(shmem_ctx_t ctx, size_t *dest, size_t value, i
 ptrdiff_t shmem_ctx_ptrdiff_atomic_swap(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
 /* shmem_TYPE_swap. Old name of shmem_atomic_swap, deprecated in 1.4. */
-float shmem_float_swap(float *dest, float value, int pe);
-double shmem_double_swap(double *dest, double value, int pe);
-int shmem_int_swap(int *dest, int value, int pe);
-long shmem_long_swap(long *dest, long value, int pe);
-long long shmem_longlong_swap(long long *dest, long long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_swap") float shmem_float_swap(float *dest, float value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_swap") double shmem_double_swap(double *dest, double value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_swap") int shmem_int_swap(int *dest, int value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_swap") long shmem_long_swap(long *dest, long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_swap") long long shmem_longlong_swap(long long *dest, long long value, int pe);
 
 /* shmem_TYPE_atomic_fetch_inc, and with a context: shmem_ctx_.... Adds 1 to an object on another PE; wraps
    around at the end of its range.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      pe          the other PE, 0 to shmem_n_pes() - 1
    Returns: the value before.
@@ -1266,13 +1386,13 @@ size_t shmem_ctx_size_atomic_fetch_inc(shmem_ctx_t ctx, size_t *dest, int pe);
 ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch_inc(shmem_ctx_t ctx, ptrdiff_t *dest, int pe);
 
 /* shmem_TYPE_finc. Old name of shmem_atomic_fetch_inc, deprecated in 1.4. */
-int shmem_int_finc(int *dest, int pe);
-long shmem_long_finc(long *dest, int pe);
-long long shmem_longlong_finc(long long *dest, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch_inc") int shmem_int_finc(int *dest, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch_inc") long shmem_long_finc(long *dest, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch_inc") long long shmem_longlong_finc(long long *dest, int pe);
 
 /* shmem_TYPE_atomic_inc, and with a context: shmem_ctx_.... Adds 1 to an object on another PE; wraps around at
    the end of its range.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      pe          the other PE, 0 to shmem_n_pes() - 1
    Errors: An address that is not aligned as its type, besides the errors of shmem_put.
@@ -1304,13 +1424,13 @@ void shmem_ctx_size_atomic_inc(shmem_ctx_t ctx, size_t *dest, int pe);
 void shmem_ctx_ptrdiff_atomic_inc(shmem_ctx_t ctx, ptrdiff_t *dest, int pe);
 
 /* shmem_TYPE_inc. Old name of shmem_atomic_inc, deprecated in 1.4. */
-void shmem_int_inc(int *dest, int pe);
-void shmem_long_inc(long *dest, int pe);
-void shmem_longlong_inc(long long *dest, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_inc") void shmem_int_inc(int *dest, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_inc") void shmem_long_inc(long *dest, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_inc") void shmem_longlong_inc(long long *dest, int pe);
 
 /* shmem_TYPE_atomic_fetch_add, and with a context: shmem_ctx_.... Adds to an object on another PE; wraps around
    at the end of its range.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1344,13 +1464,13 @@ size_t shmem_ctx_size_atomic_fetch_add(shmem_ctx_t ctx, size_t *dest, size_t val
 ptrdiff_t shmem_ctx_ptrdiff_atomic_fetch_add(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
 /* shmem_TYPE_fadd. Old name of shmem_atomic_fetch_add, deprecated in 1.4. */
-int shmem_int_fadd(int *dest, int value, int pe);
-long shmem_long_fadd(long *dest, long value, int pe);
-long long shmem_longlong_fadd(long long *dest, long long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch_add") int shmem_int_fadd(int *dest, int value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch_add") long shmem_long_fadd(long *dest, long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_fetch_add") long long shmem_longlong_fadd(long long *dest, long long value, int pe);
 
 /* shmem_TYPE_atomic_add, and with a context: shmem_ctx_.... Adds to an object on another PE; wraps around at the
    end of its range.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1383,13 +1503,13 @@ void shmem_ctx_size_atomic_add(shmem_ctx_t ctx, size_t *dest, size_t value, int 
 void shmem_ctx_ptrdiff_atomic_add(shmem_ctx_t ctx, ptrdiff_t *dest, ptrdiff_t value, int pe);
 
 /* shmem_TYPE_add. Old name of shmem_atomic_add, deprecated in 1.4. */
-void shmem_int_add(int *dest, int value, int pe);
-void shmem_long_add(long *dest, long value, int pe);
-void shmem_longlong_add(long long *dest, long long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_add") void shmem_int_add(int *dest, int value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_add") void shmem_long_add(long *dest, long value, int pe);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4; use shmem_atomic_add") void shmem_longlong_add(long long *dest, long long value, int pe);
 
 /* shmem_TYPE_atomic_fetch_and, and with a context: shmem_ctx_.... Bitwise and of an object on another PE with a
    value.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1413,7 +1533,7 @@ uint32_t shmem_ctx_uint32_atomic_fetch_and(shmem_ctx_t ctx, uint32_t *dest, uint
 uint64_t shmem_ctx_uint64_atomic_fetch_and(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 
 /* shmem_TYPE_atomic_and, and with a context: shmem_ctx_.... Bitwise and of an object on another PE with a value.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1437,7 +1557,7 @@ void shmem_ctx_uint64_atomic_and(shmem_ctx_t ctx, uint64_t *dest, uint64_t value
 
 /* shmem_TYPE_atomic_fetch_or, and with a context: shmem_ctx_.... Bitwise or of an object on another PE with a
    value.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1461,7 +1581,7 @@ uint32_t shmem_ctx_uint32_atomic_fetch_or(shmem_ctx_t ctx, uint32_t *dest, uint3
 uint64_t shmem_ctx_uint64_atomic_fetch_or(shmem_ctx_t ctx, uint64_t *dest, uint64_t value, int pe);
 
 /* shmem_TYPE_atomic_or, and with a context: shmem_ctx_.... Bitwise or of an object on another PE with a value.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1485,7 +1605,7 @@ void shmem_ctx_uint64_atomic_or(shmem_ctx_t ctx, uint64_t *dest, uint64_t value,
 
 /* shmem_TYPE_atomic_fetch_xor, and with a context: shmem_ctx_.... Bitwise exclusive or of an object on another
    PE with a value.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1510,7 +1630,7 @@ uint64_t shmem_ctx_uint64_atomic_fetch_xor(shmem_ctx_t ctx, uint64_t *dest, uint
 
 /* shmem_TYPE_atomic_xor, and with a context: shmem_ctx_.... Bitwise exclusive or of an object on another PE with
    a value.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        the object, symmetric
      value       the operand
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1536,7 +1656,7 @@ void shmem_ctx_uint64_atomic_xor(shmem_ctx_t ctx, uint64_t *dest, uint64_t value
 
 /* shmem_TYPE_atomic_fetch_nbi, and with a context: shmem_ctx_.... As shmem_atomic_fetch, with the value in
    *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      source      the object, symmetric
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1574,7 +1694,7 @@ void shmem_ctx_ptrdiff_atomic_fetch_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch, const
 
 /* shmem_TYPE_atomic_compare_swap_nbi, and with a context: shmem_ctx_.... As shmem_atomic_compare_swap, with the
    value before in *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      dest        the object, symmetric
      cond        what the object must hold to be replaced
@@ -1610,7 +1730,7 @@ void shmem_ctx_ptrdiff_atomic_compare_swap_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch
 
 /* shmem_TYPE_atomic_swap_nbi, and with a context: shmem_ctx_.... As shmem_atomic_swap, with the value before in
    *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      dest        the object, symmetric
      value       the new value
@@ -1649,7 +1769,7 @@ void shmem_ctx_ptrdiff_atomic_swap_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch, ptrdif
 
 /* shmem_TYPE_atomic_fetch_inc_nbi, and with a context: shmem_ctx_.... As shmem_atomic_fetch_inc, with the value
    before in *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      dest        the object, symmetric
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1683,7 +1803,7 @@ void shmem_ctx_ptrdiff_atomic_fetch_inc_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch, p
 
 /* shmem_TYPE_atomic_fetch_add_nbi, and with a context: shmem_ctx_.... As shmem_atomic_fetch_add, with the value
    before in *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      dest        the object, symmetric
      value       the operand
@@ -1718,7 +1838,7 @@ void shmem_ctx_ptrdiff_atomic_fetch_add_nbi(shmem_ctx_t ctx, ptrdiff_t *fetch, p
 
 /* shmem_TYPE_atomic_fetch_and_nbi, and with a context: shmem_ctx_.... As shmem_atomic_fetch_and, with the value
    before in *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      dest        the object, symmetric
      value       the operand
@@ -1743,7 +1863,7 @@ void shmem_ctx_uint64_atomic_fetch_and_nbi(shmem_ctx_t ctx, uint64_t *fetch, uin
 
 /* shmem_TYPE_atomic_fetch_or_nbi, and with a context: shmem_ctx_.... As shmem_atomic_fetch_or, with the value
    before in *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      dest        the object, symmetric
      value       the operand
@@ -1768,7 +1888,7 @@ void shmem_ctx_uint64_atomic_fetch_or_nbi(shmem_ctx_t ctx, uint64_t *fetch, uint
 
 /* shmem_TYPE_atomic_fetch_xor_nbi, and with a context: shmem_ctx_.... As shmem_atomic_fetch_xor, with the value
    before in *fetch after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      fetch       where the old value is stored here, complete at the next quiet
      dest        the object, symmetric
      value       the operand
@@ -1796,7 +1916,7 @@ void shmem_ctx_uint64_atomic_fetch_xor_nbi(shmem_ctx_t ctx, uint64_t *fetch, uin
 /* shmem_TYPE_put_signal and shmem_putSIZE_signal and shmem_putmem_signal, and with a context: shmem_ctx_.... A
    put, and then a change of a signal word on the same PE: who sees the signal sees the data. The signal changes
    also when nelems is 0. source may be used again on return.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, symmetric
      source      where from, any address here
      nelems      number of elements (bytes in the mem form)
@@ -1870,7 +1990,7 @@ void shmem_ctx_putmem_signal(shmem_ctx_t ctx, void *dest, const void *source, si
 
 /* shmem_TYPE_put_signal_nbi and shmem_putSIZE_signal_nbi and shmem_putmem_signal_nbi, and with a context:
    shmem_ctx_.... As shmem_put_signal, but source may be used again only after a quiet.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      dest        where to, symmetric
      source      where from, any address here
      nelems      number of elements (bytes in the mem form)
@@ -1944,7 +2064,7 @@ void shmem_ctx_putmem_signal_nbi(shmem_ctx_t ctx, void *dest, const void *source
 
 /* shmem_signal_add, and with a context: shmem_ctx_.... Adds to a signal word on another PE, in one piece. In C11
    also with a context as first argument.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      sig_addr    the signal word, symmetric
      signal      the value for the signal word
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -1956,7 +2076,7 @@ void shmem_ctx_signal_add(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, 
 
 /* shmem_signal_set, and with a context: shmem_ctx_.... Sets a signal word on another PE, in one piece. In C11
    also with a context as first argument.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      sig_addr    the signal word, symmetric
      signal      the value for the signal word
      pe          the other PE, 0 to shmem_n_pes() - 1
@@ -2019,7 +2139,7 @@ void shmem_ushort_wait_until(unsigned short *ivar, int cmp, unsigned short cmp_v
      waits.
    Threads: Safe; only the calling thread waits.
    Standard: "Point-To-Point Synchronization Routines"; deprecated in 1.4. */
-void shmem_wait_until(long *ivar, int cmp, long cmp_value);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4") void shmem_wait_until(long *ivar, int cmp, long cmp_value);
 
 /* shmem_wait. Waits until a long is no longer cmp_value.
      ivar        the object, symmetric; here on this PE
@@ -2029,7 +2149,7 @@ void shmem_wait_until(long *ivar, int cmp, long cmp_value);
      waits.
    Threads: Safe; only the calling thread waits.
    Standard: "Point-To-Point Synchronization Routines"; deprecated in 1.4. */
-void shmem_wait(long *ivar, long cmp_value);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4") void shmem_wait(long *ivar, long cmp_value);
 
 /* shmem_TYPE_wait. Waits until an object is no longer cmp_value.
      ivar        the object, symmetric; here on this PE
@@ -2039,10 +2159,10 @@ void shmem_wait(long *ivar, long cmp_value);
      waits.
    Threads: Safe; only the calling thread waits.
    Standard: "Point-To-Point Synchronization Routines"; deprecated in 1.4. */
-void shmem_short_wait(short *ivar, short cmp_value);
-void shmem_int_wait(int *ivar, int cmp_value);
-void shmem_long_wait(long *ivar, long cmp_value);
-void shmem_longlong_wait(long long *ivar, long long cmp_value);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4") void shmem_short_wait(short *ivar, short cmp_value);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4") void shmem_int_wait(int *ivar, int cmp_value);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4") void shmem_long_wait(long *ivar, long cmp_value);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.4") void shmem_longlong_wait(long long *ivar, long long cmp_value);
 
 /* shmem_TYPE_wait_until_all. Waits until all elements compare as asked.
      ivars       the array of objects, symmetric; here on this PE
@@ -2398,31 +2518,173 @@ uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value
 
 /* shmem_barrier_all. Completes what this PE has issued on the default context, as shmem_quiet, and waits until
    every PE is here.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: One thread of each PE.
    Standard: "Collective Routines". */
 void shmem_barrier_all(void);
 
+/* shmem_barrier. As shmem_barrier_all, for the PEs of an active set.
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, and the
+     errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; deprecated in 1.5. */
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync);
+
 /* shmem_team_sync. Waits until every PE of the team is here. Plain stores become visible; puts need a quiet
    before. In C11 also under the name shmem_sync.
      team        the team
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_team_sync(shmem_team_t team);
 
+/* shmem_sync. As shmem_sync_all, for the PEs of an active set. In C11 shmem_sync with one argument is
+   shmem_team_sync.
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, and the
+     errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.4; deprecated in 1.5. */
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_sync(int PE_start, int logPE_stride, int PE_size, long *pSync);
+
 /* shmem_sync_all. Waits until every PE is here. Plain stores become visible; puts need a quiet before.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: One thread of each PE.
    Standard: "Collective Routines"; since 1.4. */
 void shmem_sync_all(void);
+
+/* shmem_TYPE_alltoall and shmem_alltoallmem. Gives each PE of the team a block: block i of the source goes to PE
+   i, as the block of its dest with the number of the giver.
+     team        the team
+     dest        where to, symmetric, nelems elements for each PE
+     source      where from, symmetric, nelems elements for each PE
+     nelems      number of elements of one block (bytes in the mem form), the same on all
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.5. */
+int shmem_float_alltoall(shmem_team_t team, float *dest, const float *source, size_t nelems);
+int shmem_double_alltoall(shmem_team_t team, double *dest, const double *source, size_t nelems);
+int shmem_longdouble_alltoall(shmem_team_t team, long double *dest, const long double *source, size_t nelems);
+int shmem_char_alltoall(shmem_team_t team, char *dest, const char *source, size_t nelems);
+int shmem_schar_alltoall(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems);
+int shmem_short_alltoall(shmem_team_t team, short *dest, const short *source, size_t nelems);
+int shmem_int_alltoall(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int shmem_long_alltoall(shmem_team_t team, long *dest, const long *source, size_t nelems);
+int shmem_longlong_alltoall(shmem_team_t team, long long *dest, const long long *source, size_t nelems);
+int shmem_uchar_alltoall(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems);
+int shmem_ushort_alltoall(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems);
+int shmem_uint_alltoall(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems);
+int shmem_ulong_alltoall(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems);
+int shmem_ulonglong_alltoall(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems);
+int shmem_int8_alltoall(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems);
+int shmem_int16_alltoall(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems);
+int shmem_int32_alltoall(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems);
+int shmem_int64_alltoall(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems);
+int shmem_uint8_alltoall(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems);
+int shmem_uint16_alltoall(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems);
+int shmem_uint32_alltoall(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems);
+int shmem_uint64_alltoall(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems);
+int shmem_size_alltoall(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems);
+int shmem_ptrdiff_alltoall(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems);
+int shmem_alltoallmem(shmem_team_t team, void *dest, const void *source, size_t nelems);
+
+/* shmem_alltoallSIZE. As shmem_alltoallmem on the PEs of an active set, for elements of SIZE bits.
+     dest        where to, symmetric
+     source      where from, symmetric
+     nelems      number of elements (bytes in the mem form)
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, and the
+     errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.3; deprecated in 1.5. */
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_alltoall32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_alltoall64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+
+/* shmem_TYPE_alltoalls and shmem_alltoallsmem. As shmem_alltoall for elements that lie apart: element k of the
+   source is at k * sst, of dest at k * dst, counted over all blocks.
+     team        the team
+     dest        where to, symmetric, nelems elements for each PE
+     source      where from, symmetric, nelems elements for each PE
+     dst         distance of elements in dest, 1 or more, the same on all
+     sst         distance of elements in the source, 1 or more, the same on all
+     nelems      number of elements of one block (bytes in the mem form), the same on all
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.5. */
+int shmem_float_alltoalls(shmem_team_t team, float *dest, const float *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_double_alltoalls(shmem_team_t team, double *dest, const double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_longdouble_alltoalls(shmem_team_t team, long double *dest, const long double *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_char_alltoalls(shmem_team_t team, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_schar_alltoalls(shmem_team_t team, signed char *dest, const signed char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_short_alltoalls(shmem_team_t team, short *dest, const short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_int_alltoalls(shmem_team_t team, int *dest, const int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_long_alltoalls(shmem_team_t team, long *dest, const long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_longlong_alltoalls(shmem_team_t team, long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_uchar_alltoalls(shmem_team_t team, unsigned char *dest, const unsigned char *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_ushort_alltoalls(shmem_team_t team, unsigned short *dest, const unsigned short *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_uint_alltoalls(shmem_team_t team, unsigned int *dest, const unsigned int *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_ulong_alltoalls(shmem_team_t team, unsigned long *dest, const unsigned long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_ulonglong_alltoalls(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_int8_alltoalls(shmem_team_t team, int8_t *dest, const int8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_int16_alltoalls(shmem_team_t team, int16_t *dest, const int16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_int32_alltoalls(shmem_team_t team, int32_t *dest, const int32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_int64_alltoalls(shmem_team_t team, int64_t *dest, const int64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_uint8_alltoalls(shmem_team_t team, uint8_t *dest, const uint8_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_uint16_alltoalls(shmem_team_t team, uint16_t *dest, const uint16_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_uint32_alltoalls(shmem_team_t team, uint32_t *dest, const uint32_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_uint64_alltoalls(shmem_team_t team, uint64_t *dest, const uint64_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_size_alltoalls(shmem_team_t team, size_t *dest, const size_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_ptrdiff_alltoalls(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+int shmem_alltoallsmem(shmem_team_t team, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems);
+
+/* shmem_alltoallsSIZE. As shmem_alltoallsmem on the PEs of an active set, for elements of SIZE bits.
+     dest        where to, symmetric
+     source      where from, symmetric
+     dst         distance between the starts in dest, in elements
+     sst         distance between the starts in source, in elements
+     nelems      number of elements (bytes in the mem form)
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, and the
+     errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.3; deprecated in 1.5. */
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_alltoalls32(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_alltoalls64(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
 
 /* shmem_TYPE_broadcast and shmem_broadcastmem. Copies an array of one PE to every PE of the team, itself
    included. dest holds it on return.
@@ -2430,11 +2692,12 @@ void shmem_sync_all(void);
      dest        where to, symmetric
      source      where from, symmetric
      nelems      number of elements (bytes in the mem form)
-     PE_root     the PE that gives, as numbered in the team
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+     PE_root     the PE that gives, as numbered in the team or active set
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_float_broadcast(shmem_team_t team, float *dest, const float *source, size_t nelems, int PE_root);
@@ -2463,16 +2726,73 @@ int shmem_size_broadcast(shmem_team_t team, size_t *dest, const size_t *source, 
 int shmem_ptrdiff_broadcast(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, int PE_root);
 int shmem_broadcastmem(shmem_team_t team, void *dest, const void *source, size_t nelems, int PE_root);
 
+/* shmem_broadcastSIZE. Copies an array of one PE of an active set to every other one. dest of the root is left
+   alone.
+     dest        where to, symmetric
+     source      where from, symmetric
+     nelems      number of elements (bytes in the mem form)
+     PE_root     the PE that gives, as numbered in the team or active set
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, and the
+     errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; deprecated in 1.5. */
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_broadcast32(void *dest, const void *source, size_t nelems, int PE_root, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_broadcast64(void *dest, const void *source, size_t nelems, int PE_root, int PE_start, int logPE_stride, int PE_size, long *pSync);
+
+/* shmem_TYPE_collect and shmem_collectmem. As shmem_fcollect, but each PE may give another number of elements.
+     team        the team
+     dest        where to, symmetric, with room for the elements of all PEs
+     source      where from, symmetric
+     nelems      number of elements of this PE (bytes in the mem form)
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.5. */
+int shmem_float_collect(shmem_team_t team, float *dest, const float *source, size_t nelems);
+int shmem_double_collect(shmem_team_t team, double *dest, const double *source, size_t nelems);
+int shmem_longdouble_collect(shmem_team_t team, long double *dest, const long double *source, size_t nelems);
+int shmem_char_collect(shmem_team_t team, char *dest, const char *source, size_t nelems);
+int shmem_schar_collect(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems);
+int shmem_short_collect(shmem_team_t team, short *dest, const short *source, size_t nelems);
+int shmem_int_collect(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int shmem_long_collect(shmem_team_t team, long *dest, const long *source, size_t nelems);
+int shmem_longlong_collect(shmem_team_t team, long long *dest, const long long *source, size_t nelems);
+int shmem_uchar_collect(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems);
+int shmem_ushort_collect(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems);
+int shmem_uint_collect(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems);
+int shmem_ulong_collect(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems);
+int shmem_ulonglong_collect(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems);
+int shmem_int8_collect(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems);
+int shmem_int16_collect(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems);
+int shmem_int32_collect(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems);
+int shmem_int64_collect(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems);
+int shmem_uint8_collect(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems);
+int shmem_uint16_collect(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems);
+int shmem_uint32_collect(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems);
+int shmem_uint64_collect(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems);
+int shmem_size_collect(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems);
+int shmem_ptrdiff_collect(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems);
+int shmem_collectmem(shmem_team_t team, void *dest, const void *source, size_t nelems);
+
 /* shmem_TYPE_fcollect and shmem_fcollectmem. Puts the arrays of all PEs of the team one behind the other, in the
    order of the team, on every one of them.
      team        the team
      dest        where to, symmetric, nelems elements for each PE
      source      where from, symmetric
      nelems      number of elements of one PE (bytes in the mem form), the same on all
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_float_fcollect(shmem_team_t team, float *dest, const float *source, size_t nelems);
@@ -2501,16 +2821,49 @@ int shmem_size_fcollect(shmem_team_t team, size_t *dest, const size_t *source, s
 int shmem_ptrdiff_fcollect(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems);
 int shmem_fcollectmem(shmem_team_t team, void *dest, const void *source, size_t nelems);
 
+/* shmem_collectSIZE. As shmem_collectmem on the PEs of an active set, for elements of SIZE bits.
+     dest        where to, symmetric
+     source      where from, symmetric
+     nelems      number of elements (bytes in the mem form)
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, and the
+     errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; deprecated in 1.5. */
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_collect32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_collect64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+
+/* shmem_fcollectSIZE. As shmem_fcollectmem on the PEs of an active set, for elements of SIZE bits.
+     dest        where to, symmetric
+     source      where from, symmetric
+     nelems      number of elements (bytes in the mem form)
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, and the
+     errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; deprecated in 1.5. */
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_fcollect32(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_fcollect64(void *dest, const void *source, size_t nelems, int PE_start, int logPE_stride, int PE_size, long *pSync);
+
 /* shmem_TYPE_and_reduce. Bitwise and of the arrays of all PEs of the team, element by element; every one of them
    gets the result. dest may be source.
      team        the team
      dest        where to, symmetric
      source      where from, symmetric
      nreduce     number of elements
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_uchar_and_reduce(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce);
@@ -2534,10 +2887,11 @@ int shmem_size_and_reduce(shmem_team_t team, size_t *dest, const size_t *source,
      dest        where to, symmetric
      source      where from, symmetric
      nreduce     number of elements
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_uchar_or_reduce(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce);
@@ -2561,10 +2915,11 @@ int shmem_size_or_reduce(shmem_team_t team, size_t *dest, const size_t *source, 
      dest        where to, symmetric
      source      where from, symmetric
      nreduce     number of elements
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_uchar_xor_reduce(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce);
@@ -2588,10 +2943,11 @@ int shmem_size_xor_reduce(shmem_team_t team, size_t *dest, const size_t *source,
      dest        where to, symmetric
      source      where from, symmetric
      nreduce     number of elements
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_char_max_reduce(shmem_team_t team, char *dest, const char *source, size_t nreduce);
@@ -2625,10 +2981,11 @@ int shmem_longdouble_max_reduce(shmem_team_t team, long double *dest, const long
      dest        where to, symmetric
      source      where from, symmetric
      nreduce     number of elements
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_char_min_reduce(shmem_team_t team, char *dest, const char *source, size_t nreduce);
@@ -2662,10 +3019,11 @@ int shmem_longdouble_min_reduce(shmem_team_t team, long double *dest, const long
      dest        where to, symmetric
      source      where from, symmetric
      nreduce     number of elements
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_char_sum_reduce(shmem_team_t team, char *dest, const char *source, size_t nreduce);
@@ -2701,10 +3059,11 @@ int shmem_complexf_sum_reduce(shmem_team_t team, SHMEMI_COMPLEX(float) *dest, co
      dest        where to, symmetric
      source      where from, symmetric
      nreduce     number of elements
-   Returns: 0, or not 0 if there is no such team.
-   Errors: An address that is not symmetric, a count times the size of an element that overflows, a root outside
-     the team, and a call outside init and finalize end the job. So does the death of a PE while others wait for
-     it.
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
    Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
    Standard: "Collective Routines"; since 1.5. */
 int shmem_char_prod_reduce(shmem_team_t team, char *dest, const char *source, size_t nreduce);
@@ -2734,11 +3093,184 @@ int shmem_longdouble_prod_reduce(shmem_team_t team, long double *dest, const lon
 int shmem_complexd_prod_reduce(shmem_team_t team, SHMEMI_COMPLEX(double) *dest, const SHMEMI_COMPLEX(double) *source, size_t nreduce);
 int shmem_complexf_prod_reduce(shmem_team_t team, SHMEMI_COMPLEX(float) *dest, const SHMEMI_COMPLEX(float) *source, size_t nreduce);
 
+/* shmem_TYPE_sum_inscan. Element by element, the sum of the arrays of the team's PEs up to and with this one,
+   added in the order of the team. Integers wrap around. dest may be source.
+     team        the team
+     dest        where to, symmetric
+     source      where from, symmetric
+     nelems      number of elements (bytes in the mem form)
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.6. */
+int shmem_char_sum_inscan(shmem_team_t team, char *dest, const char *source, size_t nelems);
+int shmem_schar_sum_inscan(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems);
+int shmem_short_sum_inscan(shmem_team_t team, short *dest, const short *source, size_t nelems);
+int shmem_int_sum_inscan(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int shmem_long_sum_inscan(shmem_team_t team, long *dest, const long *source, size_t nelems);
+int shmem_longlong_sum_inscan(shmem_team_t team, long long *dest, const long long *source, size_t nelems);
+int shmem_ptrdiff_sum_inscan(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems);
+int shmem_uchar_sum_inscan(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems);
+int shmem_ushort_sum_inscan(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems);
+int shmem_uint_sum_inscan(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems);
+int shmem_ulong_sum_inscan(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems);
+int shmem_ulonglong_sum_inscan(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems);
+int shmem_int8_sum_inscan(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems);
+int shmem_int16_sum_inscan(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems);
+int shmem_int32_sum_inscan(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems);
+int shmem_int64_sum_inscan(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems);
+int shmem_uint8_sum_inscan(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems);
+int shmem_uint16_sum_inscan(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems);
+int shmem_uint32_sum_inscan(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems);
+int shmem_uint64_sum_inscan(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems);
+int shmem_size_sum_inscan(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems);
+int shmem_float_sum_inscan(shmem_team_t team, float *dest, const float *source, size_t nelems);
+int shmem_double_sum_inscan(shmem_team_t team, double *dest, const double *source, size_t nelems);
+int shmem_longdouble_sum_inscan(shmem_team_t team, long double *dest, const long double *source, size_t nelems);
+int shmem_complexd_sum_inscan(shmem_team_t team, SHMEMI_COMPLEX(double) *dest, const SHMEMI_COMPLEX(double) *source, size_t nelems);
+int shmem_complexf_sum_inscan(shmem_team_t team, SHMEMI_COMPLEX(float) *dest, const SHMEMI_COMPLEX(float) *source, size_t nelems);
+
+/* shmem_TYPE_sum_exscan. Element by element, the sum of the arrays of the team's PEs before this one, added in
+   the order of the team; zeros on the first one. Integers wrap around. dest may be source.
+     team        the team
+     dest        where to, symmetric
+     source      where from, symmetric
+     nelems      number of elements (bytes in the mem form)
+   Returns: 0, or not 0 for SHMEM_TEAM_INVALID.
+   Errors: A team that was destroyed, an address that is not symmetric, a source that overlaps dest and may not,
+     a count times the size of an element that overflows, a root outside the team, a stride below 1, and a call
+     outside init and finalize end the job. So does the death of a PE while others wait for it and, with
+     SHMEM_DEBUG, a call that differs from another PE's.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; since 1.6. */
+int shmem_char_sum_exscan(shmem_team_t team, char *dest, const char *source, size_t nelems);
+int shmem_schar_sum_exscan(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems);
+int shmem_short_sum_exscan(shmem_team_t team, short *dest, const short *source, size_t nelems);
+int shmem_int_sum_exscan(shmem_team_t team, int *dest, const int *source, size_t nelems);
+int shmem_long_sum_exscan(shmem_team_t team, long *dest, const long *source, size_t nelems);
+int shmem_longlong_sum_exscan(shmem_team_t team, long long *dest, const long long *source, size_t nelems);
+int shmem_ptrdiff_sum_exscan(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems);
+int shmem_uchar_sum_exscan(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems);
+int shmem_ushort_sum_exscan(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems);
+int shmem_uint_sum_exscan(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems);
+int shmem_ulong_sum_exscan(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems);
+int shmem_ulonglong_sum_exscan(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems);
+int shmem_int8_sum_exscan(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems);
+int shmem_int16_sum_exscan(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems);
+int shmem_int32_sum_exscan(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems);
+int shmem_int64_sum_exscan(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems);
+int shmem_uint8_sum_exscan(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems);
+int shmem_uint16_sum_exscan(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems);
+int shmem_uint32_sum_exscan(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems);
+int shmem_uint64_sum_exscan(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems);
+int shmem_size_sum_exscan(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems);
+int shmem_float_sum_exscan(shmem_team_t team, float *dest, const float *source, size_t nelems);
+int shmem_double_sum_exscan(shmem_team_t team, double *dest, const double *source, size_t nelems);
+int shmem_longdouble_sum_exscan(shmem_team_t team, long double *dest, const long double *source, size_t nelems);
+int shmem_complexd_sum_exscan(shmem_team_t team, SHMEMI_COMPLEX(double) *dest, const SHMEMI_COMPLEX(double) *source, size_t nelems);
+int shmem_complexf_sum_exscan(shmem_team_t team, SHMEMI_COMPLEX(float) *dest, const SHMEMI_COMPLEX(float) *source, size_t nelems);
+
+/* shmem_TYPE_and_to_all and shmem_TYPE_or_to_all and shmem_TYPE_xor_to_all. Element by element, the bitwise and,
+   or, exclusive or of the arrays of all PEs of an active set, as the ..._reduce functions for teams do it. dest
+   may be source.
+     dest        where to, symmetric
+     source      where from, symmetric
+     nreduce     number of elements
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pWrk        symmetric array for the library's use, which this one does without
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, a
+     negative nreduce, and the errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; deprecated in 1.5. */
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_short_and_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_int_and_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_long_and_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longlong_and_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_short_or_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_int_or_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_long_or_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longlong_or_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_short_xor_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_int_xor_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_long_xor_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longlong_xor_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+
+/* shmem_TYPE_max_to_all and shmem_TYPE_min_to_all. Element by element, the maximum or minimum of the arrays of
+   all PEs of an active set, as the ..._reduce functions for teams do it. dest may be source.
+     dest        where to, symmetric
+     source      where from, symmetric
+     nreduce     number of elements
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pWrk        symmetric array for the library's use, which this one does without
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, a
+     negative nreduce, and the errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; deprecated in 1.5. */
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_short_max_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_int_max_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_long_max_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longlong_max_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_float_max_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_double_max_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longdouble_max_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_short_min_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_int_min_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_long_min_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longlong_min_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_float_min_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_double_min_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longdouble_min_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+
+/* shmem_TYPE_sum_to_all and shmem_TYPE_prod_to_all. Element by element, the sum or product of the arrays of all
+   PEs of an active set, as the ..._reduce functions for teams do it. dest may be source.
+     dest        where to, symmetric
+     source      where from, symmetric
+     nreduce     number of elements
+     PE_start    the first PE of the active set
+     logPE_stride the logarithm to base 2 of the distance from one PE of the active set to the next
+     PE_size     number of PEs in the active set
+     pWrk        symmetric array for the library's use, which this one does without
+     pSync       symmetric array of SHMEM_SYNC_SIZE elements, SHMEM_SYNC_VALUE each on all PEs of the active set;
+                 is so again at the end. Another call may use it once all PEs have left this one
+   Errors: PEs that do not exist, a set that the caller is not in, a pSync that is not as it has to be, a
+     negative nreduce, and the errors of the form on a team end the job.
+   Threads: Never two threads at once on one team; every member calls the team's collectives in the same order.
+   Standard: "Collective Routines"; deprecated in 1.5. */
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_short_sum_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_int_sum_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_long_sum_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longlong_sum_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_float_sum_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_double_sum_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longdouble_sum_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_complexf_sum_to_all(SHMEMI_COMPLEX(float) *dest, const SHMEMI_COMPLEX(float) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(float) *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_complexd_sum_to_all(SHMEMI_COMPLEX(double) *dest, const SHMEMI_COMPLEX(double) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(double) *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_short_prod_to_all(short *dest, const short *source, int nreduce, int PE_start, int logPE_stride, int PE_size, short *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_int_prod_to_all(int *dest, const int *source, int nreduce, int PE_start, int logPE_stride, int PE_size, int *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_long_prod_to_all(long *dest, const long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longlong_prod_to_all(long long *dest, const long long *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long long *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_float_prod_to_all(float *dest, const float *source, int nreduce, int PE_start, int logPE_stride, int PE_size, float *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_double_prod_to_all(double *dest, const double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_longdouble_prod_to_all(long double *dest, const long double *source, int nreduce, int PE_start, int logPE_stride, int PE_size, long double *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_complexf_prod_to_all(SHMEMI_COMPLEX(float) *dest, const SHMEMI_COMPLEX(float) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(float) *pWrk, long *pSync);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") void shmem_complexd_prod_to_all(SHMEMI_COMPLEX(double) *dest, const SHMEMI_COMPLEX(double) *source, int nreduce, int PE_start, int logPE_stride, int PE_size, SHMEMI_COMPLEX(double) *pWrk, long *pSync);
+
 /* ----------------------------------------------------------------------------------- Order and completion */
 
 /* shmem_fence, and with a context: shmem_ctx_.... Puts, atomics and plain stores before it are seen by each PE
    before those after it. Completes nothing. SHMEM_CTX_INVALID: does nothing.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
    Errors: A ctx that is no context, and a call outside init and finalize end the job.
    Threads: Safe; covers what all threads of the PE have issued before.
    Standard: "Memory Ordering Routines". */
@@ -2748,7 +3280,7 @@ void shmem_ctx_fence(shmem_ctx_t ctx);
 /* shmem_quiet, and with a context: shmem_ctx_.... Completes everything that was issued before: puts, atomics and
    stores are visible to all PEs, nbi operations are done and their buffers free. SHMEM_CTX_INVALID: does
    nothing.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
    Errors: A ctx that is no context, and a call outside init and finalize end the job.
    Threads: Safe; covers what all threads of the PE have issued before.
    Standard: "Memory Ordering Routines". */
@@ -2756,7 +3288,7 @@ void shmem_quiet(void);
 void shmem_ctx_quiet(shmem_ctx_t ctx);
 
 /* shmem_pe_quiet, and with a context: shmem_ctx_.... As shmem_quiet, for what was issued to the listed PEs.
-     ctx         the context; so far SHMEM_CTX_DEFAULT is the only one
+     ctx         the context; PEs are numbered as in its team
      target_pes  the PEs
      npes        how many; 0 returns at once
    Errors: A pe outside the job, NULL with a count above 0, a ctx that is no context, and a call outside init and
@@ -2766,6 +3298,51 @@ void shmem_ctx_quiet(shmem_ctx_t ctx);
 void shmem_pe_quiet(const int *target_pes, size_t npes);
 void shmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes);
 
+/* -------------------------------------------------------------------------------------------------- Locks */
+
+/* shmem_clear_lock and shmem_set_lock. shmem_set_lock waits for a lock, first come, first served;
+   shmem_clear_lock completes everything that was issued, as shmem_quiet, and passes it on. A lock belongs to a
+   PE; its threads take turns.
+     lock        the lock, symmetric; 0 on all PEs before the first use, and changed by nothing else
+   Errors: A lock that this thread has set already (set) or that this PE has not (clear), an address that is not
+     symmetric or not aligned, a long that is no lock, and a call outside init and finalize end the job. So does
+     the death of a PE while this one waits.
+   Threads: Safe.
+   Standard: "Distributed Locking Routines". */
+void shmem_clear_lock(long *lock);
+void shmem_set_lock(long *lock);
+
+/* shmem_test_lock. Takes a lock if nobody has it; does not wait.
+     lock        as shmem_set_lock
+   Returns: 0 if this PE has the lock now, 1 if somebody had it.
+   Errors: As shmem_set_lock.
+   Threads: Safe.
+   Standard: "Distributed Locking Routines". */
+int shmem_test_lock(long *lock);
+
+/* ----------------------------------------------------------------------------------------------- Sessions */
+
+/* shmem_ctx_session_start. Hints at what the program is about to do on a context; changes no result and no
+   order. On one host every operation is done at once, so the library keeps the hints and does not act on them.
+   Again before the stop: adds the options, replaces the members that the mask names. SHMEM_CTX_INVALID: does
+   nothing.
+     ctx         the context; PEs are numbered as in its team
+     options     SHMEM_CTX_SESSION_BATCH, or 0
+     config      the members that the mask names; may be NULL if the mask is 0
+     config_mask SHMEM_CTX_SESSION_TOTAL_OPS, or 0 for the defaults (total_ops SIZE_MAX)
+   Errors: Unknown bits in options or config_mask, NULL with a mask, a ctx that is no context, and a call outside
+     init and finalize end the job.
+   Threads: Safe.
+   Standard: "Communication Management Routines"; since 1.6. */
+void shmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t *config, long config_mask);
+
+/* shmem_ctx_session_stop. Ends the session on a context. Without one, and for SHMEM_CTX_INVALID: does nothing.
+     ctx         the context; PEs are numbered as in its team
+   Errors: A ctx that is no context, and a call outside init and finalize end the job.
+   Threads: Safe.
+   Standard: "Communication Management Routines"; since 1.6. */
+void shmem_ctx_session_stop(shmem_ctx_t ctx);
+
 /* ---------------------------------------------------------------------------------------------- Profiling */
 
 /* shmem_pcontrol. For profilers that put their own function in its place; the library's does nothing.
@@ -2774,6 +3351,26 @@ void shmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes);
    Threads: Safe.
    Standard: "Profiling Interface"; since 1.5. */
 void shmem_pcontrol(int level, ...);
+
+/* ------------------------------------------------------------------ Old names that the text no longer has */
+
+/* shmem_set_cache_inv and shmem_clear_cache_inv and shmem_udcflush. Do nothing: caches are coherent.
+   Errors: None.
+   Threads: Safe.
+   Standard: "Cache Management, OpenSHMEM 1.3"; deprecated in 1.3. */
+SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_set_cache_inv(void);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_clear_cache_inv(void);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_udcflush(void);
+
+/* shmem_set_cache_line_inv and shmem_clear_cache_line_inv and shmem_udcflush_line. Do nothing: caches are
+   coherent.
+     dest        not used
+   Errors: None.
+   Threads: Safe.
+   Standard: "Cache Management, OpenSHMEM 1.3"; deprecated in 1.3. */
+SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_set_cache_line_inv(void *dest);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_clear_cache_line_inv(void *dest);
+SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_udcflush_line(void *dest);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus
@@ -3659,7 +4256,41 @@ void shmem_pcontrol(int level, ...);
 
 #define shmem_signal_set(...) SHMEMI_ARG5(__VA_ARGS__, shmem_ctx_signal_set, shmem_signal_set, shmem_signal_set, shmem_signal_set, 0)(__VA_ARGS__)
 
-#define shmem_sync(team) shmem_team_sync(team)
+#define shmem_sync(...) SHMEMI_ARG5(__VA_ARGS__, shmem_sync, shmem_team_sync, shmem_team_sync, shmem_team_sync, 0)(__VA_ARGS__)
+
+#define shmem_alltoall(team, dest, source, nelems)                                                           \
+    _Generic(*(dest),                                                                                        \
+        float: shmem_float_alltoall,                                                                         \
+        double: shmem_double_alltoall,                                                                       \
+        long double: shmem_longdouble_alltoall,                                                              \
+        char: shmem_char_alltoall,                                                                           \
+        signed char: shmem_schar_alltoall,                                                                   \
+        short: shmem_short_alltoall,                                                                         \
+        int: shmem_int_alltoall,                                                                             \
+        long: shmem_long_alltoall,                                                                           \
+        long long: shmem_longlong_alltoall,                                                                  \
+        unsigned char: shmem_uchar_alltoall,                                                                 \
+        unsigned short: shmem_ushort_alltoall,                                                               \
+        unsigned int: shmem_uint_alltoall,                                                                   \
+        unsigned long: shmem_ulong_alltoall,                                                                 \
+        unsigned long long: shmem_ulonglong_alltoall)(team, dest, source, nelems)
+
+#define shmem_alltoalls(team, dest, source, dst, sst, nelems)                                                \
+    _Generic(*(dest),                                                                                        \
+        float: shmem_float_alltoalls,                                                                        \
+        double: shmem_double_alltoalls,                                                                      \
+        long double: shmem_longdouble_alltoalls,                                                             \
+        char: shmem_char_alltoalls,                                                                          \
+        signed char: shmem_schar_alltoalls,                                                                  \
+        short: shmem_short_alltoalls,                                                                        \
+        int: shmem_int_alltoalls,                                                                            \
+        long: shmem_long_alltoalls,                                                                          \
+        long long: shmem_longlong_alltoalls,                                                                 \
+        unsigned char: shmem_uchar_alltoalls,                                                                \
+        unsigned short: shmem_ushort_alltoalls,                                                              \
+        unsigned int: shmem_uint_alltoalls,                                                                  \
+        unsigned long: shmem_ulong_alltoalls,                                                                \
+        unsigned long long: shmem_ulonglong_alltoalls)(team, dest, source, dst, sst, nelems)
 
 #define shmem_broadcast(team, dest, source, nelems, PE_root)                                                 \
     _Generic(*(dest),                                                                                        \
@@ -3677,6 +4308,23 @@ void shmem_pcontrol(int level, ...);
         unsigned int: shmem_uint_broadcast,                                                                  \
         unsigned long: shmem_ulong_broadcast,                                                                \
         unsigned long long: shmem_ulonglong_broadcast)(team, dest, source, nelems, PE_root)
+
+#define shmem_collect(team, dest, source, nelems)                                                            \
+    _Generic(*(dest),                                                                                        \
+        float: shmem_float_collect,                                                                          \
+        double: shmem_double_collect,                                                                        \
+        long double: shmem_longdouble_collect,                                                               \
+        char: shmem_char_collect,                                                                            \
+        signed char: shmem_schar_collect,                                                                    \
+        short: shmem_short_collect,                                                                          \
+        int: shmem_int_collect,                                                                              \
+        long: shmem_long_collect,                                                                            \
+        long long: shmem_longlong_collect,                                                                   \
+        unsigned char: shmem_uchar_collect,                                                                  \
+        unsigned short: shmem_ushort_collect,                                                                \
+        unsigned int: shmem_uint_collect,                                                                    \
+        unsigned long: shmem_ulong_collect,                                                                  \
+        unsigned long long: shmem_ulonglong_collect)(team, dest, source, nelems)
 
 #define shmem_fcollect(team, dest, source, nelems)                                                           \
     _Generic(*(dest),                                                                                        \
@@ -3802,6 +4450,44 @@ void shmem_pcontrol(int level, ...);
         long double: shmem_longdouble_prod_reduce,                                                           \
         double _Complex: shmem_complexd_prod_reduce,                                                         \
         float _Complex: shmem_complexf_prod_reduce)(team, dest, source, nreduce)
+
+#define shmem_sum_inscan(team, dest, source, nelems)                                                         \
+    _Generic(*(dest),                                                                                        \
+        char: shmem_char_sum_inscan,                                                                         \
+        signed char: shmem_schar_sum_inscan,                                                                 \
+        short: shmem_short_sum_inscan,                                                                       \
+        int: shmem_int_sum_inscan,                                                                           \
+        long: shmem_long_sum_inscan,                                                                         \
+        long long: shmem_longlong_sum_inscan,                                                                \
+        unsigned char: shmem_uchar_sum_inscan,                                                               \
+        unsigned short: shmem_ushort_sum_inscan,                                                             \
+        unsigned int: shmem_uint_sum_inscan,                                                                 \
+        unsigned long: shmem_ulong_sum_inscan,                                                               \
+        unsigned long long: shmem_ulonglong_sum_inscan,                                                      \
+        float: shmem_float_sum_inscan,                                                                       \
+        double: shmem_double_sum_inscan,                                                                     \
+        long double: shmem_longdouble_sum_inscan,                                                            \
+        double _Complex: shmem_complexd_sum_inscan,                                                          \
+        float _Complex: shmem_complexf_sum_inscan)(team, dest, source, nelems)
+
+#define shmem_sum_exscan(team, dest, source, nelems)                                                         \
+    _Generic(*(dest),                                                                                        \
+        char: shmem_char_sum_exscan,                                                                         \
+        signed char: shmem_schar_sum_exscan,                                                                 \
+        short: shmem_short_sum_exscan,                                                                       \
+        int: shmem_int_sum_exscan,                                                                           \
+        long: shmem_long_sum_exscan,                                                                         \
+        long long: shmem_longlong_sum_exscan,                                                                \
+        unsigned char: shmem_uchar_sum_exscan,                                                               \
+        unsigned short: shmem_ushort_sum_exscan,                                                             \
+        unsigned int: shmem_uint_sum_exscan,                                                                 \
+        unsigned long: shmem_ulong_sum_exscan,                                                               \
+        unsigned long long: shmem_ulonglong_sum_exscan,                                                      \
+        float: shmem_float_sum_exscan,                                                                       \
+        double: shmem_double_sum_exscan,                                                                     \
+        long double: shmem_longdouble_sum_exscan,                                                            \
+        double _Complex: shmem_complexd_sum_exscan,                                                          \
+        float _Complex: shmem_complexf_sum_exscan)(team, dest, source, nelems)
 
 #define shmem_wait_until(ivar, cmp, cmp_value)                                                               \
     _Generic(*(ivar),                                                                                        \

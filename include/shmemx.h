@@ -15,6 +15,8 @@
 
 #include <shmem.h>
 #include <shmemx_pool.h>
+#include <shmemx_queue.h>
+#include <shmemx_sync.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,7 +38,7 @@ SHMEMX_API const char *shmemx_last_error(void);
 typedef struct {
     int rank;         /* this PE, from 0; -1: see the environment */
     int n_pes;        /* PEs in the job; -1 likewise */
-    const char *uid;  /* text that all PEs of the job have in common and no others, such as shmemx_get_unique_id()'s */
+    const char *uid;  /* text that all PEs of the job have in common and no others, such as shmemx_get_unique_id()'s text */
     size_t heap_size; /* most bytes of the symmetric heap; 0: SHMEM_SYMMETRIC_SIZE, or this PE's share of the memory */
 } shmemx_init_attr_t;
 #define SHMEMX_INIT_ATTR                                                                                               \
@@ -56,8 +58,20 @@ SHMEMX_API int shmemx_finalize(void);
  */
 SHMEMX_API int shmemx_leave(void);
 
-/* 128 random bits as 32 hexadecimal digits and a zero byte. Needs no job. */
-SHMEMX_API int shmemx_get_unique_id(char out[33]);
+/* Names one job: 128 random bits as 32 hexadecimal digits and a zero byte in `text`. May be sent as bytes. */
+typedef struct {
+    char text[40];
+} shmemx_unique_id_t;
+
+/* Makes an id that nobody else has. Needs no job. One process calls it and gives the id to the others of the job, by any
+   means: a file, a socket, MPI. Processes of other users cannot join even if they know it. */
+SHMEMX_API int shmemx_get_unique_id(shmemx_unique_id_t *out);
+
+/* Joins the job of this id as PE `rank` of n_pes, whoever started the processes; else as shmemx_init. requested: the
+   thread level that is needed; *provided (unless provided is NULL): the level there is, SHMEM_THREAD_MULTIPLE. -EEXIST:
+   another process has this rank. -EINVAL: an argument, an id that shmemx_get_unique_id() did not make, or processes that were
+   told different sizes. -ETIMEDOUT: names the ranks that did not come. -EALREADY: this process is in another job. */
+SHMEMX_API int shmemx_init_attr(int requested, int *provided, int rank, int n_pes, const shmemx_unique_id_t *id);
 
 /* 1 in a job, else 0. */
 SHMEMX_API int shmemx_initialized(void);
@@ -74,6 +88,40 @@ SHMEMX_API int shmemx_fence(void);
 /* Asked again and again in waits that last (about every 100 ms, and after signals): nonzero ends the wait with -EINTR.
    Collectives do not work any more after one was interrupted. NULL: no check. For the whole process; needs no job. */
 SHMEMX_API int shmemx_set_interrupt(int (*check)(void));
+
+/* --- what this library is, and what it finds here ---------------------------------------------------------------
+   None of these needs a job. */
+
+/* "shmem 0.1.0, OpenSHMEM 1.6", and how it was built: compiler, architecture, kind of build. */
+SHMEMX_API const char *shmemx_version(void);
+SHMEMX_API const char *shmemx_build(void);
+
+/* A variable of the environment that this library reads. value: what it holds now, by either name; NULL: unset. */
+typedef struct {
+    const char *name, *old_name, *form, *meaning, *normal, *value;
+} shmemx_setting_t;
+/* The index-th of them; -ENOENT past the last. */
+SHMEMX_API int shmemx_setting(int index, shmemx_setting_t *out);
+
+/* A kind of memory that a pool can be made of. usable: whether it can here; text: if not, what is missing. */
+typedef struct {
+    const char *type;
+    int usable;
+    char text[512];
+} shmemx_backend_t;
+/* The index-th of them; -ENOENT past the last. */
+SHMEMX_API int shmemx_backend(int index, shmemx_backend_t *out);
+
+/* Bytes. */
+typedef struct {
+    size_t memory;         /* that the machine, or the memory cgroup of this process, has */
+    size_t memory_left;    /* that may be taken now */
+    char memory_limit[256]; /* what limits it: the machine, or which cgroup */
+    size_t heap;           /* ceiling of each symmetric heap of a job of n PEs, where nothing sets it */
+    int pes_most;          /* in one job */
+} shmemx_limits_t;
+/* -EINVAL: n_pes is below 1 or above pes_most. */
+SHMEMX_API int shmemx_limits(int n_pes, shmemx_limits_t *out);
 
 /* --- the symmetric heap ----------------------------------------------------------------------------------------- */
 

@@ -171,6 +171,22 @@ SHMEMX_API int shmemx_pool_name(shmemx_pool_t pool, const char *name, void *buff
 /* -ENOENT. */
 SHMEMX_API int shmemx_pool_find(shmemx_pool_t pool, const char *name, shmemx_named_t *out);
 
+/* What a name or key stands for. All but buffers are of shmemx_sync.h and shmemx_queue.h. */
+typedef enum {
+    SHMEMX_IS_BUFFER, /* or a whole pool */
+    SHMEMX_IS_MUTEX,
+    SHMEMX_IS_RWLOCK,
+    SHMEMX_IS_SEMAPHORE,
+    SHMEMX_IS_COND,
+    SHMEMX_IS_BARRIER,
+    SHMEMX_IS_EVENT,
+    SHMEMX_IS_WORD,
+    SHMEMX_IS_QUEUE
+} shmemx_is_t;
+
+/* A shmemx_is_t. -ENOENT. */
+SHMEMX_API int shmemx_pool_what(shmemx_pool_t pool, const char *name);
+
 /* The name goes; the buffer stays until it is freed. Freeing a buffer takes its names along. -ENOENT. */
 SHMEMX_API int shmemx_pool_unname(shmemx_pool_t pool, const char *name);
 
@@ -180,6 +196,12 @@ SHMEMX_API int shmemx_pool_next_name(shmemx_pool_t pool, uint64_t *cursor, shmem
 /* --- keys -------------------------------------------------------------------------------------------------------- */
 
 #define SHMEMX_KEY_TEXT 80 /* bytes of a key with its zero byte, at most */
+
+/* A shmemx_is_t: what a key opens that belongs to a pool which this process is attached to, and (where pool is not
+   NULL) which of its handles that is. -ENOKEY: it is attached to none such. -EINVAL, -EKEYREVOKED as of
+   shmemx_import().
+ */
+SHMEMX_API int shmemx_key_what(const char *key, shmemx_pool_t *pool);
 
 /* Rights. */
 #define SHMEMX_RIGHT_READ 1u

@@ -143,7 +143,10 @@ def body_lines(function):
     """Checks, then the call into the core."""
     family = function.family
     fn = f'"{function.name}"'
-    lines = ["shmemi_check_ctx($fn, ctx);"] if function.ctx else []
+    lines = []
+    if function.ctx:
+        numbered = any(arg_name(arg) == "pe" for arg in function.args)
+        lines = ["pe = shmemi_ctx_pe($fn, ctx, pe);" if numbered else "shmemi_check_ctx($fn, ctx);"]
     for name in family.get("local", []):
         lines.append(f'shmemi_check_pointer($fn, "{name}", {name}, {family.get("count", "1")});')
     if "aligned" in family:
@@ -153,6 +156,8 @@ def body_lines(function):
     values = {"fn": fn, "size": function.size}
     if kind:
         values |= {"T": kind.c, "code": kind.code, "compare": f"shmemi_compare_{kind.basic}"}
+    if operation := re.search(r"_(and|or|xor|max|min|sum|prod)_(reduce|to_all)$", function.name):
+        values["op"] = f"SHMEMI_REDUCE_{operation[1].upper()}"
     return [string.Template(line).substitute(values) for line in lines]
 
 
@@ -209,8 +214,21 @@ def family_comment(table, family, functions):
     return comment(lines)
 
 
+def deprecation(family):
+    """What the compiler tells those who use it, as a C string."""
+    instead = f"; use {family['old_name_of']}" if "old_name_of" in family else ""
+    return f'"since OpenSHMEM {family["deprecated"]}{instead}"'
+
+
+def shared_macro(function):
+    """Is it among the choices of a C11 macro that is not deprecated itself? Compilers warn of choices not taken, too."""
+    return generic_name(function.family) and function.type and not generic_name(function.family) == function.family["name"]
+
+
 def public_prototype(function, prefix=""):
     text = function.prototype(prefix)
+    if "deprecated" in function.family and not prefix and not shared_macro(function):
+        text = f"SHMEMI_DEPRECATED({deprecation(function.family)}) {text}"
     if function.family.get("noreturn"):
         text = "__attribute__((__noreturn__)) " + text
     if function.type and function.type.cxx:
@@ -375,6 +393,9 @@ def shmem_h(table):
             "#define SHMEMI_COMPLEX(T) T _Complex",
             "#endif",
             "#pragma GCC visibility push(default)",
+            "",
+            *comment(wrap("The compiler tells whoever uses a deprecated name; -Wno-deprecated-declarations keeps it quiet.", "", "")),
+            "#define SHMEMI_DEPRECATED(text) __attribute__((__deprecated__(text)))",
             *types_part(table),
             *constants_part(table),
             *functions_part(table),

@@ -15,6 +15,8 @@ static const char usage[] =
     "usage: shmemctl file PATH...        a shared file: its header, how full it is, the objects in it by name\n"
     "       shmemctl pool NAME|KEY...    a pool that living processes have: the same, and how many are attached\n"
     "\n"
+    "Shows what is in shared files and pools.\n"
+    "\n"
     "  -h, --help     this text\n"
     "  -V, --version  the version\n"
     "\n"

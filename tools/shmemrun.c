@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -20,14 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    PES_MOST = 1024,
-    LINE_MOST = 65536,
-    PATIENCE_MS = 1000,
-    STATUS_USAGE = 2,
-    STATUS_TIMEOUT = 124,
-    STATUS_NO_PROGRAM = 127
-};
+#include "launch.h"
+
+enum { LINE_MOST = 65536, PATIENCE_MS = 1000 };
 
 /* A PE's standard output or error on its way through --tag-output. */
 struct stream {
@@ -42,17 +36,18 @@ struct pe {
     struct stream *streams[2]; /* NULL without --tag-output */
 };
 
-static struct {
-    int n;
-    bool tag, bind;
-    double timeout;
-    char **command;
-} options = {.n = 1};
-
 static struct pe pes[PES_MOST];
 static int running;
 static int exit_status;          /* of the first that failed */
 static int64_t started, kill_at; /* ms; kill_at: 0 while all is well */
+
+/* The PE that failed first, as far as is known. */
+static struct {
+    int rank;
+    pid_t pid; /* 0: none */
+    int status;
+    int64_t until; /* ms: it may turn out to be another one until then */
+} failure;
 
 static int64_t now_ms(void)
 {
@@ -61,109 +56,17 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-__attribute__((format(printf, 1, 2), noreturn)) static void usage_error(const char *format, ...)
+static void write_all(int fd, const char *text, size_t length)
 {
-    va_list args;
-    va_start(args, format);
-    fputs("shmemrun: ", stderr);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputs("\nshmemrun: try 'shmemrun --help'\n", stderr);
-    exit(STATUS_USAGE);
-}
-
-static void help(void)
-{
-    puts("usage: shmemrun [-n PES] [options] program [arguments]\n"
-         "Starts PES processes of the program on this host as one job.\n"
-         "\n"
-         "  -n, -np, --np PES   how many (default 1)\n"
-         "  -x NAME[=VALUE]     set a variable for the PEs (without a value: it must be set here)\n"
-         "  --bind-to WHAT      'core': PE k on the k-th core that is allowed here, in turn; 'none' (default)\n"
-         "  --tag-output        begin each line of output with [PE]\n"
-         "  --timeout SECONDS   end the job after that time, with exit status 124\n"
-         "  --help, --version\n"
-         "\n"
-         "PE 0 has the standard input. Ctrl-C ends every PE. When one PE fails, the others are ended and the exit "
-         "status\n"
-         "is that of the first that failed (128 + the signal's number for a signal).");
-}
-
-/* --- the command line ------------------------------------------------------------------------------------------- */
-
-static long number(const char *option, const char *text, long low, long high)
-{
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (errno || end == text || *end || value < low || value > high)
-        usage_error("%s is '%s', but must be an integer from %ld to %ld", option, text, low, high);
-    return value;
-}
-
-static void set_variable(const char *text)
-{
-    const char *equals = strchr(text, '=');
-    if (equals == text || !*text)
-        usage_error("-x '%s' names no variable", text);
-    if (!equals) {
-        if (!getenv(text))
-            usage_error("-x %s: the variable is not set here; write -x %s=VALUE", text, text);
-        return; /* the environment is passed on anyway */
-    }
-    char *name = strndup(text, (size_t)(equals - text));
-    if (!name || setenv(name, equals + 1, 1) < 0)
-        usage_error("-x '%s': %s", text, strerror(errno));
-    free(name);
-}
-
-static void parse(int argc, char **argv)
-{
-    enum { NP = 256, BIND, TAG, TIMEOUT, HELP, VERSION };
-    static const struct option longs[] = {{"np", required_argument, NULL, 'n'},
-                                          {"bind-to", required_argument, NULL, BIND},
-                                          {"tag-output", no_argument, NULL, TAG},
-                                          {"timeout", required_argument, NULL, TIMEOUT},
-                                          {"help", no_argument, NULL, HELP},
-                                          {"version", no_argument, NULL, VERSION},
-                                          {0}};
-    int option;
-    while ((option = getopt_long_only(argc, argv, "+n:x:h", longs, NULL)) != -1) {
-        char *end;
-        switch (option) {
-        case 'n':
-            options.n = (int)number("-n", optarg, 1, PES_MOST);
-            break;
-        case 'x':
-            set_variable(optarg);
-            break;
-        case BIND:
-            if (strcmp(optarg, "core") && strcmp(optarg, "none"))
-                usage_error("--bind-to is '%s', but must be 'core' or 'none'", optarg);
-            options.bind = !strcmp(optarg, "core");
-            break;
-        case TAG:
-            options.tag = true;
-            break;
-        case TIMEOUT:
-            options.timeout = strtod(optarg, &end);
-            if (end == optarg || *end || !(options.timeout > 0 && options.timeout < 1e9))
-                usage_error("--timeout is '%s', but must be a number of seconds", optarg);
-            break;
-        case 'h':
-        case HELP:
-            help();
-            exit(0);
-        case VERSION:
-            puts("shmemrun (shmem) 0.1.0, OpenSHMEM 1.6");
-            exit(0);
-        default:
-            usage_error("the command line is not understood");
+    while (length) {
+        ssize_t written = write(fd, text, length);
+        if (written < 0 && errno != EINTR)
+            return;
+        if (written > 0) {
+            text += written;
+            length -= (size_t)written;
         }
     }
-    options.command = argv + optind;
-    if (!*options.command)
-        usage_error("no program is given");
 }
 
 /* --- starting --------------------------------------------------------------------------------------------------- */
@@ -173,7 +76,7 @@ static void name_job(void)
     unsigned char bytes[16];
     char text[33];
     if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-        usage_error("getrandom: %s", strerror(errno));
+        launch_usage_error("getrandom: %s", strerror(errno));
     for (int i = 0; i < 16; i++)
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
     setenv("SHMEM_JOB", text, 1);
@@ -199,11 +102,26 @@ static void bind_to_core(int rank)
     }
 }
 
-static _Noreturn void become_pe(int rank, const int outputs[2], const sigset_t *mask, int report)
+static void report_binding(int rank)
+{
+    cpu_set_t allowed;
+    char line[4096];
+    int used = snprintf(line, sizeof line, "shmemrun: PE %d (pid %d) may run on CPUs", rank, (int)getpid());
+    if (sched_getaffinity(0, sizeof allowed, &allowed) < 0)
+        return;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && used < (int)sizeof line - 16; cpu++)
+        if (CPU_ISSET(cpu, &allowed))
+            used += snprintf(line + used, sizeof line - (size_t)used, " %zu", cpu);
+    line[used++] = '\n';
+    write_all(STDERR_FILENO, line, (size_t)used);
+}
+
+static _Noreturn void become_pe(int rank, const struct program *program, const int outputs[2], const sigset_t *mask,
+                                int report)
 {
     char text[16];
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* no PE outlives a launcher that was killed */
-    if (rank > 0) {
+    if (rank > 0 || options.no_input) {
         int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
         if (null >= 0)
             dup2(null, STDIN_FILENO);
@@ -213,10 +131,13 @@ static _Noreturn void become_pe(int rank, const int outputs[2], const sigset_t *
             dup2(outputs[i], STDOUT_FILENO + i);
     if (options.bind)
         bind_to_core(rank);
+    if (options.report_bindings)
+        report_binding(rank);
     snprintf(text, sizeof text, "%d", rank);
     setenv("SHMEM_RANK", text, 1);
     sigprocmask(SIG_SETMASK, mask, NULL);
-    execvp(options.command[0], options.command);
+    if (!program->folder || chdir(program->folder) == 0)
+        execvp(program->command[0], program->command);
     int failed = errno;
     ssize_t ignored = write(report, &failed, sizeof failed);
     (void)ignored;
@@ -228,15 +149,15 @@ static void open_stream(struct pe *pe, int which, int *child_end)
     int ends[2];
     struct stream *s = malloc(sizeof *s);
     if (!s || pipe2(ends, O_CLOEXEC) < 0)
-        usage_error("--tag-output: %s", strerror(errno));
+        launch_usage_error("--tag-output: %s", strerror(errno));
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     *s = (struct stream){.from = ends[0], .to = STDOUT_FILENO + which};
     pe->streams[which] = s;
     *child_end = ends[1];
 }
 
-/* Starts one PE; returns the errno with which its program could not be run, else 0. */
-static int start(int rank, const sigset_t *mask)
+/* Starts one PE; returns the errno with which its program could not be run, else 0. first: of this program. */
+static int start(int rank, const struct program *program, bool first, const sigset_t *mask)
 {
     int outputs[2] = {-1, -1}, report[2], failed = 0;
     if (pipe2(report, O_CLOEXEC) < 0)
@@ -245,7 +166,7 @@ static int start(int rank, const sigset_t *mask)
         open_stream(&pes[rank], i, &outputs[i]);
     pid_t pid = fork();
     if (pid == 0)
-        become_pe(rank, outputs, mask, report[1]);
+        become_pe(rank, program, outputs, mask, report[1]);
     if (pid < 0)
         failed = errno;
     close(report[1]);
@@ -256,7 +177,7 @@ static int start(int rank, const sigset_t *mask)
         pes[rank] = (struct pe){.pid = pid, .running = true, .streams = {pes[rank].streams[0], pes[rank].streams[1]}};
         running++;
         /* Only the first is waited for until it runs its program: the others run the same. */
-        if (rank == 0 && read(report[0], &failed, sizeof failed) != sizeof failed)
+        if (first && read(report[0], &failed, sizeof failed) != sizeof failed)
             failed = 0;
     }
     close(report[0]);
@@ -305,6 +226,44 @@ static void end_job(int status, int signal)
     signal_tree(getpid(), signal);
 }
 
+/* Whether a process has begun to end, even if it cannot be waited for yet: it is taking itself down, or SIGKILL is on
+   its way to its first thread, as it is while another thread takes all down. */
+static bool is_ending(pid_t pid)
+{
+    enum { EXITING = 4 /* PF_EXITING, in flags */ };
+    char path[64], text[1024], state;
+    unsigned flags;
+    unsigned long pending;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return true;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    const char *rest = strrchr(text, ')'); /* the name before it may hold anything */
+    if (!rest || sscanf(rest,
+                        ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %*u %*u %*d %*u "
+                        "%*u %*u %*u %*u %*u %lu",
+                        &state, &flags, &pending) != 3)
+        return false;
+    return state == 'Z' || state == 'X' || flags & EXITING || pending & 1ul << (SIGKILL - 1);
+}
+
+static bool anybody_is_ending(void)
+{
+    for (int rank = 0; rank < options.n; rank++)
+        if (pes[rank].running && is_ending(pes[rank].pid))
+            return true;
+    return false;
+}
+
+/* Not by itself, and not because of what it found. */
+static bool was_killed(int status)
+{
+    return WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT;
+}
+
 static void reaped(pid_t pid, int status)
 {
     int rank = 0;
@@ -314,15 +273,35 @@ static void reaped(pid_t pid, int status)
         return; /* a descendant that lost its parent */
     pes[rank].running = false;
     running--;
-    const char *rest = running ? "; ending the others" : "";
     if (kill_at || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
         return;
-    if (WIFSIGNALED(status))
-        fprintf(stderr, "shmemrun: PE %d (pid %d) was killed by signal %d (%s)%s\n", rank, (int)pid, WTERMSIG(status),
-                strsignal(WTERMSIG(status)), rest);
+    if (!failure.pid)
+        failure.until = now_ms() + PATIENCE_MS;
+    else if (!was_killed(status) || was_killed(failure.status))
+        return;
+    failure.rank = rank;
+    failure.pid = pid;
+    failure.status = status;
+}
+
+/* Ends the job when it is clear who failed first. A PE that ends by itself has perhaps only noticed that another one
+   was killed, whose memory takes longer to go than its peers need to notice. */
+static void judge(void)
+{
+    if (!failure.pid || kill_at)
+        return;
+    int status = failure.status;
+    if (!was_killed(status) && now_ms() < failure.until && anybody_is_ending())
+        return;
+    const char *rest = running ? "; ending the others" : "";
+    if (options.quiet)
+        ;
+    else if (WIFSIGNALED(status))
+        fprintf(stderr, "shmemrun: PE %d (pid %d) was killed by signal %d (%s)%s\n", failure.rank, (int)failure.pid,
+                WTERMSIG(status), strsignal(WTERMSIG(status)), rest);
     else
-        fprintf(stderr, "shmemrun: PE %d (pid %d) ended with exit status %d%s\n", rank, (int)pid, WEXITSTATUS(status),
-                rest);
+        fprintf(stderr, "shmemrun: PE %d (pid %d) ended with exit status %d%s\n", failure.rank, (int)failure.pid,
+                WEXITSTATUS(status), rest);
     end_job(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), SIGTERM);
 }
 
@@ -330,24 +309,12 @@ static void reap(void)
 {
     int status;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) /* in the order in which they were started, not ended */
         reaped(pid, status);
+    judge();
 }
 
 /* --- output ----------------------------------------------------------------------------------------------------- */
-
-static void write_all(int fd, const char *text, size_t length)
-{
-    while (length) {
-        ssize_t written = write(fd, text, length);
-        if (written < 0 && errno != EINTR)
-            return;
-        if (written > 0) {
-            text += written;
-            length -= (size_t)written;
-        }
-    }
-}
 
 static void put_line(int rank, struct stream *s, size_t length)
 {
@@ -404,6 +371,8 @@ static int time_left(void)
     int64_t now = now_ms(), next = INT64_MAX;
     if (kill_at)
         next = kill_at;
+    else if (failure.pid)
+        next = now + 2; /* judge() looks again */
     else if (options.timeout > 0)
         next = started + (int64_t)(options.timeout * 1000);
     return next == INT64_MAX ? -1 : next <= now ? 0 : next - now > 60000 ? 60000 : (int)(next - now);
@@ -412,6 +381,7 @@ static int time_left(void)
 static void keep_time(void)
 {
     int64_t now = now_ms();
+    judge();
     if (kill_at && now >= kill_at) {
         signal_tree(getpid(), SIGKILL);
         kill_at = now + 100;
@@ -448,9 +418,35 @@ static void loop(int signals)
     }
 }
 
+static void say_cannot_run(const struct program *program, int failed)
+{
+    const char *name = program->command[0];
+    bool here = !strchr(name, '/') && access(name, R_OK) == 0;
+    fprintf(stderr, "shmemrun: cannot run '%s': %s%s%s%s\n", name, strerror(failed),
+            here ? " (there is one in this directory: write ./" : "", here ? name : "",
+            here ? ", or name its interpreter, such as python3)" : "");
+}
+
+/* The PEs of each program in turn, until one cannot be run. */
+static void start_all(const sigset_t *mask)
+{
+    int rank = 0;
+    for (int i = 0; i < options.program_count; i++) {
+        const struct program *program = &options.programs[i];
+        for (int k = 0; k < program->n; k++, rank++) {
+            int failed = start(rank, program, k == 0, mask);
+            if (!failed)
+                continue;
+            say_cannot_run(program, failed);
+            end_job(STATUS_NO_PROGRAM, SIGTERM);
+            return;
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
-    parse(argc, argv);
+    launch_read_options(argc, argv);
     name_job();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     sigset_t ours, before;
@@ -460,19 +456,9 @@ int main(int argc, char **argv)
     sigprocmask(SIG_BLOCK, &ours, &before);
     int signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals < 0)
-        usage_error("signalfd: %s", strerror(errno));
+        launch_usage_error("signalfd: %s", strerror(errno));
     started = now_ms();
-    for (int rank = 0; rank < options.n; rank++) {
-        int failed = start(rank, &before);
-        if (!failed)
-            continue;
-        bool here = !strchr(options.command[0], '/') && access(options.command[0], R_OK) == 0;
-        fprintf(stderr, "shmemrun: cannot run '%s': %s%s%s%s\n", options.command[0], strerror(failed),
-                here ? " (there is one in this directory: write ./" : "", here ? options.command[0] : "",
-                here ? ", or name its interpreter, such as python3)" : "");
-        end_job(STATUS_NO_PROGRAM, SIGTERM);
-        break;
-    }
+    start_all(&before);
     loop(signals);
     if (kill_at) { /* whatever a PE started and left */
         for (int i = 0; i < 20; i++, usleep(1000)) {

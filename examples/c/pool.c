@@ -34,20 +34,19 @@ static double product(const double *weights, const double *x)
     return sum;
 }
 
-static void *import(const char *key, shmemx_import_mode_t mode)
+static void *import(const char *key, shmemx_import_mode_t mode, shmemx_import_t *import)
 {
-    shmemx_import_t import;
     shmemx_import_info_t info;
-    CHECK(shmemx_import(key, mode, NULL, &import));
-    CHECK(shmemx_import_info(import, &info));
+    CHECK(shmemx_import(key, mode, NULL, import));
+    CHECK(shmemx_import_info(*import, &info));
     return info.address;
 }
 
 static int client(int number, const char *weights_key, const char *request_key)
 {
-    const double *weights = import(weights_key, SHMEMX_IMPORT_READ); /* a write would fault */
-    struct request *request = import(request_key, SHMEMX_IMPORT_WRITE);
-    shmemx_import_t refused;
+    shmemx_import_t weights_import, request_import, refused;
+    const double *weights = import(weights_key, SHMEMX_IMPORT_READ, &weights_import); /* a write would fault */
+    struct request *request = import(request_key, SHMEMX_IMPORT_WRITE, &request_import);
     EXPECT(shmemx_import(weights_key, SHMEMX_IMPORT_WRITE, NULL, &refused) < 0);
     for (int turn = 0; turn < TURNS; turn++) {
         for (int i = 0; i < INPUTS; i++)
@@ -57,6 +56,8 @@ static int client(int number, const char *weights_key, const char *request_key)
         EXPECT(request->y == product(weights, request->x));
     }
     atomic_store(&request->state, DONE);
+    CHECK(shmemx_import_close(weights_import));
+    CHECK(shmemx_import_close(request_import));
     return 0;
 }
 

@@ -20,10 +20,11 @@
 struct ext_state {
     unsigned long epoch; /* counts jobs: what was made in another one is stale */
     unsigned long forks; /* how many forks this process is away from the first: what a parent made is not freed here */
-    int me, n;           /* while in a job */
-    double patience;     /* seconds to look for a peer's region where the caller gave no timeout */
-    size_t in_flight;    /* calls that have let go of the GIL */
-    bool ending;         /* finalize is in progress */
+    unsigned long children; /* how many this process has forked */
+    int me, n;              /* while in a job */
+    double patience;        /* seconds to look for a peer's region where the caller gave no timeout */
+    size_t in_flight;       /* calls that have let go of the GIL */
+    bool ending;            /* finalize is in progress */
 };
 extern struct ext_state ext_state;
 
@@ -40,6 +41,9 @@ PyObject *ext_fail(const char *fn, const char *kind, const char *format, ...) __
 #define EXT_ACCESS "access"
 #define EXT_BUSY "busy"
 #define EXT_BUFFER "buffer"
+#define EXT_FULL "full"
+#define EXT_EMPTY "empty"
+#define EXT_CLOSED "closed"
 
 /* NULL for a negative rc (with the exception set), else None. */
 PyObject *ext_answer(const char *fn, int rc);
@@ -210,6 +214,55 @@ bool ext_pool_keep_at(const char *address);
 
 int ext_pool_init(PyObject *module);
 int ext_key_init(void);
+
+/* The open pool of this handle, or NULL: a borrowed reference. */
+struct ext_pool *ext_pool_of(shmemx_pool_t handle);
+
+/* A block over memory of the pool that is not freed with it. */
+PyObject *ext_pool_block_over(struct ext_pool *pool, void *address, size_t size);
+
+/* --- sync.c, queue.c: objects in pools ---------------------------------------------------------------- */
+
+/* A handle of one of them. Guarded by the GIL. */
+struct ext_sync {
+    PyObject_HEAD void *handle; /* NULL: it was destroyed */
+    struct ext_pool *pool;
+    PyObject *name, *key; /* None: none, as far as is known here */
+    PyObject *extra;      /* for the Python side */
+    PyObject *weak;
+    size_t calls; /* of other threads, without the GIL */
+    unsigned long forks, children;
+    unsigned long used; /* queues: forks when this process last put something into it */
+    bool mine;          /* made here, and nobody else knows it: it is destroyed with this object */
+    shmemx_is_t is;
+    shmemx_type_t type; /* words */
+};
+
+/* As EXT_UNLOCKED; the object is not destroyed meanwhile. */
+#define EXT_SYNC_CALL(rc, sync, call)                                                                                  \
+    do {                                                                                                               \
+        (sync)->calls++;                                                                                               \
+        EXT_UNLOCKED(rc, call);                                                                                        \
+        (sync)->calls--;                                                                                               \
+    } while (0)
+
+extern PyMethodDef ext_sync_methods[], ext_queue_methods[];
+extern PyTypeObject ext_sync_type, ext_queue_type;
+
+/* Its handle, or NULL with an exception. */
+void *ext_sync_handle(const char *fn, PyObject *self);
+
+/* A new object of this class, a subclass of one of the types, for a handle that it takes over. */
+PyObject *ext_sync_new(PyObject *cls, struct ext_pool *pool, shmemx_is_t is, void *handle, PyObject *name, bool mine);
+
+/* Seconds to wait: 0 when not blocking. `timeout` may be NULL, None, or -1 for ever. */
+bool ext_wait_seconds(const char *fn, PyObject *blocking, PyObject *timeout, double *out);
+
+/* The arguments of a wait: (timeout, blocking), or as the standard library has them, (blocking, timeout). */
+bool ext_wait_arguments(const char *fn, PyObject *const *args, Py_ssize_t n, PyObject *names, double *out);
+
+int ext_sync_init(PyObject *module);
+int ext_queue_init(PyObject *module);
 
 /* --- access.c, collective.c --------------------------------------------------------------------------- */
 

@@ -301,6 +301,22 @@ static PyObject *key_revoke(PyObject *module, PyObject *const *args, Py_ssize_t 
     return ext_answer(fn, rc);
 }
 
+/* (fn, key): what it opens and the pool, or None when this process is not attached to that */
+static PyObject *key_what(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("key_what", 2);
+    const char *key = key_from(fn, args[1]);
+    shmemx_pool_t handle;
+    int rc;
+    if (!key)
+        return NULL;
+    EXT_UNLOCKED(rc, shmemx_key_what(key, &handle));
+    struct ext_pool *pool = handle ? ext_pool_of(handle) : NULL;
+    if (rc < 0 && rc != -ENOKEY)
+        return ext_fail_rc(fn, rc);
+    return rc < 0 || !pool ? Py_NewRef(Py_None) : Py_BuildValue("(iO)", rc, (PyObject *)pool);
+}
+
 static PyObject *key_token(PyObject *module, PyObject *none)
 {
     (void)module, (void)none;
@@ -319,6 +335,7 @@ PyMethodDef ext_key_methods[] = {
     FAST("key_export", key_export),
     FAST("key_of_pool", key_of_pool),
     FAST("key_revoke", key_revoke),
+    FAST("key_what", key_what),
     {"key_token", key_token, METH_NOARGS, NULL},
     {0},
 };

@@ -610,13 +610,7 @@ static PyObject *pool_block(PyObject *module, PyObject *const *args, Py_ssize_t 
     int rc = shmemx_pool_address(pool->pool, offset, size, &at);
     if (rc < 0)
         return ext_fail_rc(fn, rc);
-    struct ext_pool_block *block = new_block(pool);
-    if (block) {
-        block->address = at;
-        block->size = size;
-        block->open = block->kept = true;
-    }
-    return (PyObject *)block;
+    return ext_pool_block_over(pool, at, size);
 }
 
 /* --- names -------------------------------------------------------------------------------------------- */
@@ -694,6 +688,38 @@ static PyObject *pool_names(PyObject *module, PyObject *const *args, Py_ssize_t 
         return list;
     Py_DECREF(list);
     return ext_fail_rc(fn, rc);
+}
+
+/* (fn, pool, name): what it stands for */
+static PyObject *pool_what(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("pool_what", 3);
+    struct ext_pool *pool = ext_pool_from(fn, args[1]);
+    const char *name = pool ? PyUnicode_AsUTF8(args[2]) : NULL;
+    int rc;
+    if (!name)
+        return NULL;
+    POOL_CALL(rc, pool, shmemx_pool_what(pool->pool, name));
+    return rc < 0 ? ext_fail_rc(fn, rc) : PyLong_FromLong(rc);
+}
+
+struct ext_pool *ext_pool_of(shmemx_pool_t handle)
+{
+    struct ext_pool *pool = pools;
+    while (pool && (!pool->pool || pool->pool != handle))
+        pool = pool->next;
+    return pool;
+}
+
+PyObject *ext_pool_block_over(struct ext_pool *pool, void *address, size_t size)
+{
+    struct ext_pool_block *block = new_block(pool);
+    if (block) {
+        block->address = address;
+        block->size = size;
+        block->open = block->kept = true;
+    }
+    return (PyObject *)block;
 }
 
 /* --- for keys ----------------------------------------------------------------------------------------- */
@@ -808,6 +834,7 @@ PyMethodDef ext_pool_methods[] = {
     FAST("pool_find", pool_find),
     FAST("pool_unname", pool_unname),
     FAST("pool_names", pool_names),
+    FAST("pool_what", pool_what),
     {"close_pools", pool_close_all, METH_NOARGS, NULL},
     {0},
 };

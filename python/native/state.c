@@ -113,6 +113,11 @@ static void in_child(void)
     ext_state.n = 0;
 }
 
+static void in_parent(void)
+{
+    ext_state.children++;
+}
+
 static PyObject *job_init(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -140,7 +145,6 @@ static PyObject *job_init(PyObject *module, PyObject *args)
         ext_state.me = shmemx_my_pe();
         ext_state.n = shmemx_n_pes();
         ext_state.patience = patience;
-        rc = shmemx_set_interrupt(interrupted);
     }
     return ext_answer("init", rc);
 }
@@ -205,9 +209,9 @@ static PyObject *job_n_pes(PyObject *module, PyObject *none)
 static PyObject *job_unique_id(PyObject *module, PyObject *none)
 {
     (void)module, (void)none;
-    char text[33];
-    int rc = shmemx_get_unique_id(text);
-    return rc < 0 ? ext_fail_rc("get_unique_id", rc) : PyUnicode_FromString(text);
+    shmemx_unique_id_t id;
+    int rc = shmemx_get_unique_id(&id);
+    return rc < 0 ? ext_fail_rc("get_unique_id", rc) : PyUnicode_FromString(id.text);
 }
 
 static PyObject *job_epoch(PyObject *module, PyObject *none)
@@ -240,10 +244,11 @@ int ext_state_init(PyObject *module)
 {
     (void)module;
     static bool done;
-    if (!done && pthread_atfork(NULL, NULL, in_child) != 0) {
+    if (!done && pthread_atfork(NULL, in_parent, in_child) != 0) {
         PyErr_NoMemory();
         return -1;
     }
     done = true;
+    shmemx_set_interrupt(interrupted); /* objects in pools are waited for without a job */
     return 0;
 }

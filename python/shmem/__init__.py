@@ -40,12 +40,14 @@ from ._ext import barrier, fence, quiet
 from ._job import finalize, get_unique_id, init, is_initialized, my_pe, n_pes
 from ._key import Allow, AtomicBuffer, export, import_, revoke, token
 from ._pool import Pool, PoolInfo, PoolStats, create_file, create_pool, open_file, open_pool
+from ._queue import Queue, QueueStats
 from ._region import (LOCAL_ONLY, REMOTE_ATOMIC, REMOTE_READ, REMOTE_WRITE, Access, Region, deregister, region,
                       register)
 from ._symmetric import HeapInfo, empty, free, full, heap_info, zeros
-from .errors import (DeviceMissing, Error, FileDamaged, FileMissing, FileVersion, KeyMalformed, KeyOrphaned, KeyRefused,
-                     KeyRevoked, KeyUnknown, NameUnknown, NotAShmemFile, NotInitialized, NotSupported, OwnerDied, PeerDied,
-                     PoolFull, Timeout)
+from ._sync import Atomic, Barrier, Condition, Event, Mutex, RWLock, Semaphore
+from .errors import (BarrierBroken, DeviceMissing, Error, FileDamaged, FileMissing, FileVersion, KeyMalformed, KeyOrphaned, KeyRefused,
+                     KeyRevoked, KeyUnknown, NameUnknown, NotAShmemFile, NotInitialized, NotOwner, NotRecoverable, NotSupported, OwnerDied,
+                     PeerDied, PoolFull, QueueClosed, QueueEmpty, QueueFull, Timeout)
 
 __version__ = '0.1.0'
 
@@ -61,6 +63,8 @@ __all__ = [
     'zeros', 'empty', 'full', 'free', 'heap_info', 'HeapInfo',
     'create_pool', 'open_pool', 'create_file', 'open_file', 'Pool', 'PoolStats', 'PoolInfo', 'Buffer',
     'export', 'import_', 'revoke', 'token', 'Allow', 'AtomicBuffer',
+    'Mutex', 'RWLock', 'Semaphore', 'Condition', 'Barrier', 'Event', 'Atomic', 'Queue', 'QueueStats',
+    'NotRecoverable', 'NotOwner', 'BarrierBroken', 'QueueFull', 'QueueEmpty', 'QueueClosed',
     'Error', 'OwnerDied', 'PeerDied', 'Timeout', 'NotInitialized', 'NotSupported', 'DeviceMissing', 'PoolFull', 'NameUnknown',
     'KeyMalformed', 'KeyUnknown', 'KeyRevoked', 'KeyRefused', 'KeyOrphaned', 'FileMissing', 'NotAShmemFile', 'FileDamaged',
     'FileVersion', 'errors',

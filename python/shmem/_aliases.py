@@ -19,6 +19,17 @@ FUNCTIONS = {
 # (class, other name) -> name in the core; the first is a reserved word, for getattr()
 METHODS = {
     ('Pool', 'import'): 'import_',
+    ('Mutex', 'lock'): 'acquire',
+    ('Mutex', 'unlock'): 'release',
+    ('RWLock', 'release_read'): 'release',
+    ('RWLock', 'release_write'): 'release',
+    ('Semaphore', 'post'): 'release',
+    ('Condition', 'signal'): 'notify',
+    ('Condition', 'broadcast'): 'notify_all',
+    ('Queue', 'push'): 'put',
+    ('Queue', 'pop'): 'get',
+    ('Queue', 'put_batch'): 'put_many',
+    ('Queue', 'get_batch'): 'get_many',
 }
 
 _REGION = {'mem_region': 'region', 'mr': 'region'}

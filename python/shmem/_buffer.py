@@ -132,7 +132,7 @@ def kind_of(function: str, dtype: Any) -> np.dtype[Any]:
         pass
     try:
         made: np.dtype[Any] = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         raise make(function, 'type', f'dtype is {dtype!r}, which NumPy does not know as a dtype') from None
     if made.hasobject:
         raise make(function, 'type', f'dtype is {made}, whose elements are pointers into one process: other processes '

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _aliases, _ext, _memory
+from . import _aliases, _ext, _memory, _sync
 from ._buffer import Buffer, address_of, array_over, extent, known_block, layout_of, note_of, owner_of
-from .errors import Error, make
+from .errors import Error, InvalidArgument, make
 
 _new = np.ndarray.__new__
 _MODES = {name: number for name, number in _ext.IMPORT_MODES.items() if name != 'snapshot'}
@@ -208,7 +208,7 @@ def revoke(key: str, move: bool = False) -> None:
 
 
 def import_(key: str, mode: str = 'rw', snapshot: bool = False, token: str | None = None) -> Any:
-    """Maps what a key opens. Needs no pool and no job.
+    """Maps what a key opens. Needs no pool and no job. Of the key of a Mutex, Queue or the like, returns that.
 
     mode: 'rw'; 'r': the array is read-only, and the pages are mapped so (a write by other means faults);
        'cow': what is written stays private; 'atomic': maps nothing, and returns an AtomicBuffer, whose operations the
@@ -226,7 +226,12 @@ def import_(key: str, mode: str = 'rw', snapshot: bool = False, token: str | Non
         number = _SNAPSHOT if snapshot else _MODES[mode]
     except (KeyError, TypeError):
         raise make('import_', 'value', f"mode is {mode!r}, but must be 'r', 'rw', 'cow' or 'atomic'") from None
-    handle = _ext.key_import('import_', key, number, token)
+    try:
+        handle = _ext.key_import('import_', key, number, token)
+    except InvalidArgument as error:
+        if isinstance(key, str) and ('+' in key or 'whole pool' in str(error)):
+            return _import_object(key, mode, snapshot, token)
+        raise
     layout = layout_of('import_', handle.note, handle.size)
     if number == _ATOMIC:
         if not handle.note:  # exported by a program that says nothing of elements
@@ -237,6 +242,13 @@ def import_(key: str, mode: str = 'rw', snapshot: bool = False, token: str | Non
         return _new(Buffer, *layout[:2], handle, *layout[2:])
     except (ValueError, TypeError, OverflowError):
         return array_over('import_', handle, layout)  # raises, and says what does not fit
+
+
+def _import_object(key: str, mode: str, snapshot: bool, token: str | None) -> Any:
+    if mode != 'rw' or snapshot or token is not None:
+        raise make('import_', 'value', 'the key is of an object of synchronisation or a queue: mode, snapshot and token are for '
+                                       'buffers')
+    return _sync.import_object(key)
 
 
 class AtomicBuffer:

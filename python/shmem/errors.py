@@ -9,12 +9,16 @@ as well: ``except IndexError`` and ``except shmem.Error`` both catch an offset p
 from __future__ import annotations
 
 import errno as _errno
+import queue as _queue
+import threading as _threading
+from typing import Any
 
 __all__ = [
     'Error', 'OwnerDied', 'PeerDied', 'Timeout', 'NotInitialized', 'NotSupported', 'InvalidArgument', 'WrongType',
     'OutOfRange', 'BadBuffer', 'AccessDenied', 'OutOfMemory', 'Stale', 'Busy', 'Deadlock', 'TooSmall',
     'AlreadyExists', 'DeviceMissing', 'PoolFull', 'NameUnknown', 'KeyMalformed', 'KeyUnknown', 'KeyRevoked', 'KeyRefused',
-    'KeyOrphaned', 'FileMissing', 'NotAShmemFile', 'FileDamaged', 'FileVersion',
+    'KeyOrphaned', 'FileMissing', 'NotAShmemFile', 'FileDamaged', 'FileVersion', 'NotRecoverable', 'NotOwner',
+    'BarrierBroken', 'QueueFull', 'QueueEmpty', 'QueueClosed',
 ]
 
 
@@ -29,7 +33,13 @@ class Error(RuntimeError):
 
 
 class OwnerDied(Error):
-    """A PE that was needed died or left the job. The text names it. Also called PeerDied."""
+    """Who was needed died: a PE, or the holder of a lock. The text names it. Also called PeerDied.
+
+    ``held``: True when the lock was taken all the same, and is this thread's: what it guards may be half changed. Repair
+    that, say ``consistent()``, and release it.
+    """
+
+    held: bool = False
 
 
 PeerDied = OwnerDied
@@ -129,6 +139,33 @@ class FileVersion(NotSupported):
     """The file was written by a newer version, or by a build with another layout."""
 
 
+class NotRecoverable(Error):
+    """A holder of the lock died, and the next one gave it back without saying ``consistent()``: nobody gets it any more."""
+
+
+class NotOwner(Error):
+    """This thread does not have what it wants to give back; the text says who has it."""
+
+
+class BarrierBroken(OwnerDied, _threading.BrokenBarrierError):
+    """One who took part in the barrier died. The next rounds run without it."""
+
+
+class QueueFull(Error, _queue.Full):
+    """There is no room in the queue, now or within the timeout."""
+
+
+class QueueEmpty(Error, _queue.Empty):
+    """There is nothing in the queue, now or within the timeout."""
+
+
+_Closed: Any = getattr(_queue, 'ShutDown', EOFError)  # of Python 3.13
+
+
+class QueueClosed(Error, _Closed):
+    """Somebody closed the queue: nothing more goes in, and (for who gets) all that was in it is out."""
+
+
 class Busy(Error):
     """Another thread, or the system, is using it."""
 
@@ -157,6 +194,11 @@ _BY_ERRNO: dict[int, type[Error]] = {
     _errno.EBUSY: Busy,
     _errno.EDEADLK: Deadlock,
     _errno.EMSGSIZE: TooSmall,
+    _errno.ENOTRECOVERABLE: NotRecoverable,
+    _errno.EPIPE: QueueClosed,
+    _errno.ERANGE: OutOfRange,
+    _errno.EOVERFLOW: OutOfRange,
+    _errno.EUSERS: Busy,
     _errno.E2BIG: InvalidArgument,
     _errno.ENAMETOOLONG: InvalidArgument,
     _errno.EFBIG: OutOfRange,
@@ -188,6 +230,15 @@ _BY_FUNCTION: dict[str, dict[int, type[Error]]] = {
     'Pool.find': _NAME,
     'Pool.unname': _NAME,
 }
+# The same for all methods of a class.
+_LOCK: dict[int, type[Error]] = {_errno.EPERM: NotOwner}
+_BY_CLASS: dict[str, dict[int, type[Error]]] = {
+    'Mutex': _LOCK, 'RWLock': _LOCK, 'Semaphore': _LOCK, 'Condition': _LOCK,
+    'Barrier': {_errno.EOWNERDEAD: BarrierBroken},
+    'Queue': {_errno.EIO: FileDamaged, _errno.EPROTO: FileDamaged},
+}
+# Where OwnerDied says that the lock was taken.
+_HELD = ('Mutex.acquire', 'RWLock.acquire_write', 'Condition.wait', 'Condition.acquire')
 # What else can be wrong with a call that takes a key.
 _NOT_THE_KEY = ('the token ', 'this key opens ', 'only a buffer ', 'the key is revoked', 'the name ')
 
@@ -201,6 +252,9 @@ _BY_KIND: dict[str, tuple[type[Error], int]] = {
     'buffer': (BadBuffer, _errno.EINVAL),
     'memory': (OutOfMemory, _errno.ENOMEM),
     'unsupported': (NotSupported, _errno.ENOTSUP),
+    'full': (QueueFull, _errno.EAGAIN),
+    'empty': (QueueEmpty, _errno.EAGAIN),
+    'closed': (QueueClosed, _errno.EPIPE),
 }
 
 
@@ -210,7 +264,13 @@ def make(function: str, code: int | str, text: str) -> Error:
         kind, number = _BY_KIND[code]
     else:
         kind, number = _BY_ERRNO.get(code, Error), code
-        kind = _BY_FUNCTION.get('import_' if function.startswith('AtomicBuffer') else function, {}).get(code, kind)
+        table = _BY_FUNCTION.get('import_' if function.startswith('AtomicBuffer') else function)
+        if table is None:
+            table = _BY_CLASS.get(function.partition('.')[0], {})
+        kind = table.get(code, kind)
         if kind is KeyMalformed and text.startswith(_NOT_THE_KEY):
             kind = InvalidArgument
-    return kind(f'shmem.{function}: {text}', number)
+    error = kind(f'shmem.{function}: {text}', number)
+    if number == _errno.EOWNERDEAD and function in _HELD:
+        error.held = True  # type: ignore[attr-defined]
+    return error

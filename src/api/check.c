@@ -7,11 +7,10 @@ void shmemi_bad_job(const char *fn)
     shmemi_die(fn, "called %s", shmemi_no_job());
 }
 
-void shmemi_bad_ctx(const char *fn, shmem_ctx_t ctx)
+/* Whoever looked the context up has written why it is none. */
+void shmemi_bad_ctx(const char *fn)
 {
-    if (ctx == SHMEM_CTX_INVALID)
-        shmemi_die(fn, "ctx is SHMEM_CTX_INVALID, which is no context");
-    shmemi_die(fn, "ctx is %p, which is no context", (void *)ctx);
+    shmemi_die(fn, "%s", shmemi_last_error());
 }
 
 void shmemi_bad_pe(const char *fn, const char *argument, int pe)

@@ -10,10 +10,11 @@
 
 #include "shmem.h"
 #include "comm/address.h"
+#include "comm/context.h"
 #include "comm/rma.h"
 
 _Noreturn void shmemi_bad_job(const char *fn) SHMEMI_COLD;
-_Noreturn void shmemi_bad_ctx(const char *fn, shmem_ctx_t ctx) SHMEMI_COLD;
+_Noreturn void shmemi_bad_ctx(const char *fn) SHMEMI_COLD;
 _Noreturn void shmemi_bad_pe(const char *fn, const char *argument, int pe) SHMEMI_COLD;
 _Noreturn void shmemi_bad_pointer(const char *fn, const char *argument) SHMEMI_COLD;
 _Noreturn void shmemi_bad_alignment(const char *fn, const char *argument, const volatile void *pointer,
@@ -30,8 +31,16 @@ static inline void shmemi_check_job(const char *fn)
 
 static inline void shmemi_check_ctx(const char *fn, shmem_ctx_t ctx)
 {
-    if (shmemi_unlikely(ctx != SHMEM_CTX_DEFAULT))
-        shmemi_bad_ctx(fn, ctx);
+    uintptr_t team;
+    if (shmemi_unlikely(ctx != SHMEM_CTX_DEFAULT) && shmemi_context_team((uintptr_t)ctx, &team) < 0)
+        shmemi_bad_ctx(fn);
+}
+
+/* The PE of the job that a context means by pe. The default context numbers as the job does, and pe is checked by
+   whoever uses it. */
+static inline int shmemi_ctx_pe(const char *fn, shmem_ctx_t ctx, int pe)
+{
+    return shmemi_likely(ctx == SHMEM_CTX_DEFAULT) ? pe : shmemi_context_pe(fn, (uintptr_t)ctx, "pe", pe);
 }
 
 static inline void shmemi_check_pe(const char *fn, const char *argument, int pe)

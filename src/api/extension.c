@@ -64,9 +64,37 @@ int shmemx_leave(void)
     return NAMED(shmemi_leave());
 }
 
-int shmemx_get_unique_id(char out[33])
+int shmemx_get_unique_id(shmemx_unique_id_t *out)
 {
-    return NAMED(out ? shmemi_unique_id(out) : shmemi_fail(-EINVAL, "out is NULL"));
+    if (!out)
+        return NAMED(shmemi_fail(-EINVAL, "out is NULL"));
+    memset(out, 0, sizeof *out);
+    return NAMED(shmemi_unique_id(out->text));
+}
+
+static int check_unique_id(const shmemx_unique_id_t *id)
+{
+    if (!id)
+        return shmemi_fail(-EINVAL, "id is NULL");
+    size_t length = strnlen(id->text, sizeof id->text);
+    if (length != 32 || strspn(id->text, "0123456789abcdef") != length)
+        return shmemi_fail(-EINVAL, "id is none that shmemx_get_unique_id() made: was it passed on whole, %zu bytes?",
+                           sizeof *id);
+    return 0;
+}
+
+int shmemx_init_attr(int requested, int *provided, int rank, int n_pes, const shmemx_unique_id_t *id)
+{
+    if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE)
+        return NAMED(shmemi_fail(-EINVAL, "requested is %d, which is no thread level", requested));
+    int rc = check_unique_id(id);
+    if (rc < 0)
+        return NAMED(rc);
+    struct shmemi_job_request request = {.given = true, .rank = rank, .size = n_pes, .uid = id->text};
+    rc = shmemi_init(&request);
+    if (rc == 0 && provided)
+        *provided = SHMEM_THREAD_MULTIPLE;
+    return NAMED(rc);
 }
 
 int shmemx_initialized(void)

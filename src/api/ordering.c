@@ -6,12 +6,15 @@
 #include "check.h"
 #include "publish.h"
 
-static void quiet_pes(const char *fn, const int *target_pes, size_t npes)
+static void quiet_pes(const char *fn, shmem_ctx_t ctx, const int *target_pes, size_t npes)
 {
     shmemi_check_job(fn);
     shmemi_check_pointer(fn, "target_pes", target_pes, npes);
     for (size_t i = 0; i < npes; i++)
-        shmemi_check_pe(fn, "target_pes", target_pes[i]);
+        if (ctx == SHMEM_CTX_DEFAULT)
+            shmemi_check_pe(fn, "target_pes", target_pes[i]);
+        else
+            (void)shmemi_context_pe(fn, (uintptr_t)ctx, "target_pes", target_pes[i]);
     if (npes > 0)
         shmemi_quiet();
 }
@@ -52,7 +55,7 @@ SHMEMI_PUBLISH(shmem_ctx_quiet);
 
 void pshmem_pe_quiet(const int *target_pes, size_t npes)
 {
-    quiet_pes("shmem_pe_quiet", target_pes, npes);
+    quiet_pes("shmem_pe_quiet", SHMEM_CTX_DEFAULT, target_pes, npes);
 }
 SHMEMI_PUBLISH(shmem_pe_quiet);
 
@@ -62,6 +65,6 @@ void pshmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes)
     if (ctx == SHMEM_CTX_INVALID)
         return;
     shmemi_check_ctx("shmem_ctx_pe_quiet", ctx);
-    quiet_pes("shmem_ctx_pe_quiet", target_pes, npes);
+    quiet_pes("shmem_ctx_pe_quiet", ctx, target_pes, npes);
 }
 SHMEMI_PUBLISH(shmem_ctx_pe_quiet);

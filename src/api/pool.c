@@ -12,6 +12,7 @@
 #include "comm/export.h"
 #include "map/import.h"
 #include "named.h"
+#include "pool/object.h"
 #include "pool/pool.h"
 
 _Static_assert(SHMEMX_KEY_TEXT == (int)SHMEMI_KEY_TEXT && SHMEMX_NOTE_MOST == (int)SHMEMI_KEY_NOTE,
@@ -260,6 +261,24 @@ int shmemx_pool_next_name(shmemx_pool_t pool, uint64_t *cursor, shmemx_named_t *
     int rc = cursor && out ? shmemi_pool_next_name(inner(pool), cursor, &found) : null(cursor ? "out" : "cursor");
     if (rc == 1)
         tell_named(&found, out);
+    return NAMED(rc);
+}
+
+_Static_assert(SHMEMX_IS_MUTEX == (int)SHMEMI_OBJECT_MUTEX && SHMEMX_IS_COND == (int)SHMEMI_OBJECT_CONDITION &&
+                   SHMEMX_IS_QUEUE == (int)SHMEMI_OBJECT_QUEUE && SHMEMX_NOTE_MOST == (int)SHMEMI_OBJECT_NOTE,
+               "one list of types");
+
+int shmemx_pool_what(shmemx_pool_t pool, const char *name)
+{
+    return NAMED(name ? shmemi_object_what(inner(pool), name) : null("name"));
+}
+
+int shmemx_key_what(const char *key, shmemx_pool_t *pool)
+{
+    struct shmemi_pool *found = NULL;
+    int rc = key ? shmemi_object_what_key(key, &found) : null("key");
+    if (pool)
+        *pool = outer(found);
     return NAMED(rc);
 }
 

@@ -3,6 +3,7 @@
 #ifndef SHMEMI_API_TYPED_H
 #define SHMEMI_API_TYPED_H
 
+#include "comm/active_set.h"
 #include "comm/amo.h"
 #include "comm/coll.h"
 #include "comm/rma.h"

@@ -18,6 +18,15 @@
 
 #define SHMEMI_COLD __attribute__((cold, noinline))
 
+/* Defined where ThreadSanitizer watches: gcc and clang say so in two ways. */
+#if defined(__SANITIZE_THREAD__)
+#define SHMEMI_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SHMEMI_TSAN 1
+#endif
+#endif
+
 static inline bool shmemi_add_overflows(size_t a, size_t b, size_t *sum)
 {
     return __builtin_add_overflow(a, b, sum);

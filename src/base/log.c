@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "settings.h"
+
 static const char *const level_names[] = {"error", "warn", "info", "debug", "trace"};
 enum { LEVELS = sizeof level_names / sizeof level_names[0] };
 
@@ -20,10 +22,10 @@ static char wanted_areas[128];
 
 int shmemi_log_configure(void)
 {
-    const char *setting = getenv("SHMEM_LOG");
-    if (!setting || !*setting) {
+    const char *setting = shmemi_setting("SHMEM_LOG");
+    if (!setting) {
         wanted_areas[0] = 0;
-        bool debug = getenv("SHMEM_DEBUG") || getenv("SMA_DEBUG");
+        bool debug = shmemi_setting_is_set("SHMEM_DEBUG");
         atomic_store_explicit(&wanted_level, debug ? SHMEMI_LOG_DEBUG : SHMEMI_LOG_WARN, memory_order_relaxed);
         return 0;
     }

@@ -20,6 +20,72 @@ const char *shmemi_setting(const char *name)
     return text && *text ? text : NULL;
 }
 
+static const struct shmemi_setting_entry entries[] = {
+    {"SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE", "size: a number with k, m, g or t",
+     "ceiling of the symmetric heap of each PE. Pages are taken when blocks are allocated, not before. More than the "
+     "machine or its memory cgroup has is an error at init",
+     "this PE's share of all memory"},
+    {"SHMEM_TIMEOUT", NULL, "seconds", "how long init waits for the other PEs", "60"},
+    {"SHMEM_LOG", NULL, "error, warn, info, debug or trace, and perhaps areas: debug:map,job",
+     "how much is said on the standard error", "warn"},
+    {"SHMEM_DEBUG", "SMA_DEBUG", "anything, even nothing",
+     "as SHMEM_LOG=debug; and mistakes are told that cost time to find: PEs that differ in what collective they call, "
+     "with both named; the use of a block of the symmetric heap that was freed, or beyond its end; cycles of waits for "
+     "locks",
+     "unset"},
+    {"SHMEM_VERSION", "SMA_VERSION", "anything, even nothing", "PE 0 prints the version at start", "unset"},
+    {"SHMEM_INFO", "SMA_INFO", "anything, even nothing", "PE 0 prints this list at start", "unset"},
+    {"SHMEM_DIR", NULL, "folder",
+     "where the sockets lie by which processes find each other, for processes that do not share a network namespace "
+     "(containers)",
+     "sockets without a name in any file system"},
+    {"SHMEM_CORES", NULL, "number", "how many cores the job may use; decides whether waits spin",
+     "those of all PEs' affinity masks together, cut by the CPU quota"},
+    {"SHMEM_DEVICE_FALLBACK", NULL, "host",
+     "where memory of a device (npu, cuda) is asked for that is not to be had, host memory stands in for it, and one "
+     "warning says so",
+     "an error that says what is missing"},
+    {"SHMEM_ASCEND_LIBRARY", NULL, "file", "what is opened as the Ascend runtime", "libacl_rt.so, else libascendcl.so"},
+    {"SHMEM_CUDA_LIBRARY", NULL, "file", "what is opened as the CUDA driver", "libcuda.so.1"},
+    {"SHMEM_GUARD", NULL, "user or none", "register memory as if the kernel offered less protection (for tests)",
+     "what the kernel offers"},
+    {"SHMEM_JOB", NULL, "text", "set by shmemrun: the name of the job, which no other job has", "no job of shmemrun"},
+    {"SHMEM_RANK", NULL, "number", "set by shmemrun: this PE, from 0", "needed with SHMEM_JOB"},
+    {"SHMEM_SIZE", NULL, "number", "set by shmemrun: PEs in the job", "needed with SHMEM_JOB"},
+    {"SHMEM_LAUNCHER", NULL, "shmemrun", "set by shmemrun: who tells people about PEs that died", "a PE tells"},
+};
+
+const struct shmemi_setting_entry *shmemi_setting_entry(size_t index)
+{
+    return index < sizeof entries / sizeof *entries ? &entries[index] : NULL;
+}
+
+static const struct shmemi_setting_entry *entry(const char *name)
+{
+    const struct shmemi_setting_entry *e;
+    for (size_t i = 0; (e = shmemi_setting_entry(i)) && strcmp(e->name, name); i++)
+        ;
+    SHMEMI_ASSERT(e);
+    return e;
+}
+
+bool shmemi_setting_is_set(const char *entry_name)
+{
+    const struct shmemi_setting_entry *e = entry(entry_name);
+    return getenv(e->name) || (e->old_name && getenv(e->old_name));
+}
+
+const char *shmemi_setting_of(const char *entry_name, const char **name)
+{
+    const struct shmemi_setting_entry *e = entry(entry_name);
+    const char *text = shmemi_setting(e->name), *used = e->name;
+    if (!text && e->old_name)
+        text = shmemi_setting(used = e->old_name);
+    if (name)
+        *name = text ? used : e->name;
+    return text;
+}
+
 static locale_t plain;
 
 static void make_plain(void)

@@ -3,8 +3,26 @@
 #include "address.h"
 
 #include "await.h"
+#include "job/live.h"
 #include "job/parts.h"
 #include "job/statics.h"
+
+/* Ends the job unless the range of the heap is in one allocated block. */
+static void check_block(const char *fn, const struct shmemi_job *job, size_t offset, size_t bytes)
+{
+    size_t begins, size;
+    if (shmemi_live_covers(job->parts->live, offset, bytes, &begins, &size))
+        return;
+    void *address = job->heap + offset;
+    if (!size)
+        shmemi_die(fn, "the range of %zu bytes at %p is in no block of the symmetric heap: it was freed", bytes,
+                   address);
+    shmemi_die(
+        fn,
+        "the range of %zu bytes at %p is in no block of the symmetric heap: it was freed, or goes past the end of "
+        "the block of %zu bytes at %p",
+        bytes, address, size, (void *)(job->heap + begins));
+}
 
 void *shmemi_remote_slow(const char *fn, const void *address, size_t bytes, int pe)
 {
@@ -21,6 +39,10 @@ void *shmemi_remote_slow(const char *fn, const void *address, size_t bytes, int 
         return view + offset;
     }
     size_t in_heap = (uintptr_t)address - (uintptr_t)job->heap;
+    if (parts->live && in_heap < job->heap_used && bytes <= job->heap_used - in_heap) {
+        check_block(fn, job, in_heap, bytes);
+        return job->window + (size_t)pe * job->stride + in_heap;
+    }
     if (in_heap < job->heap_size)
         shmemi_die(
             fn,

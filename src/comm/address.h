@@ -9,7 +9,8 @@
 #include "base/compiler.h"
 #include "job/job.h"
 
-/* The general case of shmemi_remote(): static data, and every error (which ends the job, naming fn and argument). */
+/* The general case of shmemi_remote(): static data, the heap where SHMEM_DEBUG looks at its blocks, and every error
+   (which ends the job, naming fn and argument). */
 void *shmemi_remote_slow(const char *fn, const void *address, size_t bytes, int pe) SHMEMI_COLD;
 
 /* Where this process finds the object [address, address + bytes) of PE pe. fn is the public function's name, for the
@@ -20,7 +21,7 @@ SHMEMI_INLINE void *shmemi_remote(const char *fn, const void *address, size_t by
     const struct shmemi_job *job = shmemi_current;
     if (shmemi_likely((unsigned)pe < (unsigned)job->n)) {
         size_t offset = (uintptr_t)address - (uintptr_t)job->heap;
-        if (shmemi_likely(offset < job->heap_used && bytes <= job->heap_used - offset))
+        if (shmemi_likely(offset < job->heap_open && bytes <= job->heap_open - offset))
             return job->window + (size_t)pe * job->stride + offset;
     }
     return shmemi_remote_slow(fn, address, bytes, pe);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/futex.h"
 #include "base/interrupt.h"
+#include "base/log.h"
 #include "job/parts.h"
 #include "wait.h"
 
@@ -25,6 +26,8 @@ enum {
     SPIN_MOST = 200000,       /* ns */
     YIELD_MOST = 5000000,     /* ns: with many PEs a core each has to have its turn within this */
 };
+
+#define TELL_AFTER INT64_C(5000000000) /* ns that a wait lasts before anything is said of it */
 
 /* --- deaths ----------------------------------------------------------------------------------------------------- */
 
@@ -41,6 +44,32 @@ static int check_peer(int pe, bool left_counts)
     if (left_counts && shmemi_member_left(member))
         return shmemi_fail(-EOWNERDEAD, "PE %d (pid %d) has left the job", pe, (int)member->pid);
     return 0;
+}
+
+/* Whether the PE is in its last finalize, or beyond. */
+static bool finishing(int pe)
+{
+    /* [finishing] acquire pairs with comm/finalize.c: what it did before is seen when done() is asked once more. */
+    return atomic_load_explicit(&shmemi_current->slots[pe].finishing, memory_order_acquire);
+}
+
+static int check_releaser(int pe)
+{
+    return finishing(pe) ? shmemi_fail(-EDEADLK, "PE %d (pid %d) has called finalize and releases nothing any more", pe,
+                                       (int)shmemi_current->slots[pe].member.pid)
+                         : 0;
+}
+
+/* A wait for memory that every other PE can no longer change may still be ended by a thread of this PE, so it is only
+   told of. */
+static void tell_if_alone(void)
+{
+    const struct shmemi_job *job = shmemi_current;
+    for (int pe = 0; pe < job->n; pe++)
+        if (pe != job->me && !finishing(pe))
+            return;
+    if (job->n > 1)
+        shmemi_warn("job", "PE %d waits for its memory to change, but all other PEs have called finalize", job->me);
 }
 
 int shmemi_check_peers(int pe, bool all_needed)
@@ -98,7 +127,7 @@ static int sleep_until_done(const struct shmemi_await *wait)
     bool user = !wait->word;
     _Atomic uint32_t *word = user ? &own->wake : wait->word;
     _Atomic uint32_t *sleepers = user ? &own->sleepers : wait->sleepers;
-    int64_t nap = user ? NAP_USER_FIRST : NAP_LIBRARY;
+    int64_t nap = user ? NAP_USER_FIRST : NAP_LIBRARY, tell = shmemi_now() + TELL_AFTER;
     int rc = 0;
     if (sleepers)
         /* [user-sleep] and [sleep]: pairs with the look at this count after each store; sequentially consistent, so
@@ -111,7 +140,9 @@ static int sleep_until_done(const struct shmemi_await *wait)
         uint32_t value = atomic_load_explicit(word, memory_order_seq_cst);
         if (wait->done(wait->argument))
             break;
-        if ((rc = shmemi_check_peers(wait->pe, wait->all_needed)) < 0)
+        if ((rc = shmemi_check_peers(wait->pe, wait->all_needed)) < 0 ||
+            (wait->needed && (rc = check_peer(wait->needed - 1, true)) < 0) ||
+            (wait->releaser && (rc = check_releaser(wait->releaser - 1)) < 0))
             break;
         if ((rc = shmemi_interrupted()) < 0)
             break;
@@ -119,6 +150,10 @@ static int sleep_until_done(const struct shmemi_await *wait)
         if (now >= wait->deadline) {
             rc = shmemi_fail(-ETIMEDOUT, "timed out");
             break;
+        }
+        if (user && now >= tell) {
+            tell = INT64_MAX;
+            tell_if_alone();
         }
         struct shmemi_futex words[SHMEMI_FUTEX_MOST];
         unsigned count = gather(wait, word, value, words);
@@ -128,8 +163,8 @@ static int sleep_until_done(const struct shmemi_await *wait)
     }
     if (sleepers)
         atomic_fetch_sub_explicit(sleepers, 1, memory_order_relaxed); /* a wake too many does no harm */
-    if (rc == -EOWNERDEAD && wait->done(wait->argument))
-        return 0; /* what was waited for came before the death */
+    if ((rc == -EOWNERDEAD || rc == -EDEADLK) && wait->done(wait->argument))
+        return 0; /* what was waited for came before the death, or the finalize */
     return rc;
 }
 

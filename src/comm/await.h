@@ -18,11 +18,13 @@ struct shmemi_await {
     int pe;
     /* Whether a PE that has left (and not only one that has died) ends the wait, because it would have to act. */
     bool all_needed;
+    int needed; /* with pe -1: 1 + the one PE whose leaving ends the wait; 0: there is none */
+    int releaser; /* 1 + the PE that has to act before its last finalize; 0: there is none */
     int64_t deadline; /* shmemi_now() time; SHMEMI_NO_DEADLINE */
 };
 
 /* 0 when done() said true; -ETIMEDOUT; -EINTR when the program's interrupt check wants out; -EOWNERDEAD when a PE that
-   is needed has died or left, with the text naming it. */
+   is needed has died or left, -EDEADLK when the releaser has called finalize, with the text naming it. */
 int shmemi_await(const struct shmemi_await *wait);
 
 /* 0, or -EOWNERDEAD with the text when PE pe (or any, for -1) has died (or left, with all_needed). */

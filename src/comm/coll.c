@@ -1,147 +1,167 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives on symmetric memory: every PE reads the others' sources and writes the others' destinations in place.
+// Collectives that move data, on symmetric memory: every PE writes the others' destinations in place, or reads their
+// sources.
 #include "coll.h"
 
-#include <errno.h>
+#include <string.h>
 
 #include "address.h"
 #include "await.h"
 #include "base/copy.h"
+#include "coll_begin.h"
 #include "exchange.h"
-#include "fold.h"
-#include "job/parts.h"
 #include "order.h"
+#include "rma.h"
 #include "team.h"
 
-static bool usable(const char *fn, uintptr_t team)
+SHMEMI_INLINE void all_arrive(const char *fn, struct shmemi_group *g)
 {
-    if (shmemi_current->n == 0)
-        shmemi_die(fn, "called %s", shmemi_no_job());
-    return shmemi_team_n_pes(team) > 0;
+    shmemi_require(fn, shmemi_group_exchange(g, NULL, 0));
+}
+
+int shmemi_coll_sync(const char *fn, struct shmemi_group *g)
+{
+    if (!g)
+        return -1;
+    shmemi_coll_begin(fn, g, &(struct shmemi_call){0});
+    all_arrive(fn, g);
+    return 0;
+}
+
+int shmemi_coll_barrier(const char *fn, struct shmemi_group *g)
+{
+    shmemi_quiet();
+    return shmemi_coll_sync(fn, g);
 }
 
 void shmemi_barrier_all(const char *fn)
 {
-    if (shmemi_current->n == 0)
-        shmemi_die(fn, "called %s", shmemi_no_job());
+    struct shmemi_group *world = shmemi_team_group(fn, SHMEMI_TEAM_WORLD);
     shmemi_quiet();
-    shmemi_require(fn, shmemi_exchange(NULL, 0));
+    shmemi_coll_begin(fn, world, &(struct shmemi_call){0});
+    all_arrive(fn, world);
 }
 
-int shmemi_team_sync(const char *fn, uintptr_t team)
+/* dest of member i, from `at` on. */
+static char *dest_of(const char *fn, const struct shmemi_group *g, void *dest, size_t at, size_t bytes, int i)
 {
-    if (!usable(fn, team))
+    return (char *)shmemi_remote(fn, (char *)dest + at, bytes, shmemi_group_pe(g, i));
+}
+
+int shmemi_coll_broadcast(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
+                          size_t size, int root, bool at_root)
+{
+    if (!g)
         return -1;
-    shmemi_require(fn, shmemi_exchange(NULL, 0));
+    if (root < 0 || root >= g->size)
+        shmemi_die(fn, "PE_root is %d, but the team has PEs 0 to %d", root, g->size - 1);
+    size_t bytes = shmemi_coll_times(fn, nelems, size);
+    bool is_root = g->me == root, small = bytes <= SHMEMI_PUBLISH_BYTES || g->size <= 2;
+    shmemi_coll_check_ranges(fn, dest, is_root && !at_root ? 0 : bytes, source, is_root ? bytes : 0, true);
+    shmemi_coll_begin(fn, g, &(struct shmemi_call){.bytes = bytes, .root = root, .dest = dest});
+    if (bytes && is_root)
+        for (int i = 0; i < g->size; i++)
+            if (i == root ? at_root : small) /* root's source and dest may be the same object */
+                memmove(dest_of(fn, g, dest, 0, bytes, i), source, bytes);
+    all_arrive(fn, g);
+    if (small)
+        return 0;
+    if (!is_root) /* many PEs read at the same time from the root's own copy */
+        shmemi_copy(dest, shmemi_remote(fn, at_root ? dest : source, bytes, shmemi_group_pe(g, root)), bytes);
+    all_arrive(fn, g);
     return 0;
 }
 
-/* Folds elements [first, end) of all PEs' sources and writes them to all PEs' destinations. */
-static void fold_slice(char *const *dests, const char *const *sources, size_t first, size_t end, enum shmemi_type type,
-                       enum shmemi_reduce_op op)
+int shmemi_coll_fcollect(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
+                         size_t size)
 {
-    int n = shmemi_current->n;
-    size_t size = shmemi_type_size(type), step = SHMEMI_FOLD_BYTES / size;
-    const void *pieces[SHMEMI_PES_MOST];
-    _Alignas(64) char piece[SHMEMI_FOLD_BYTES];
-    for (size_t at = first; at < end; at += step) {
-        size_t count = end - at < step ? end - at : step;
-        for (int pe = 0; pe < n; pe++)
-            pieces[pe] = sources[pe] + at * size;
-        shmemi_fold(type, op, piece, pieces, n, count);
-        for (int pe = 0; pe < n; pe++)
-            memcpy(dests[pe] + at * size, piece, count * size);
-    }
-}
-
-/* Each PE folds one slice, whose borders are on cache lines. In place is safe: slice s is read and written by PE s
- * only. */
-static void reduce_large(const char *fn, void *dest, const void *source, size_t nelems, enum shmemi_type type,
-                         enum shmemi_reduce_op op)
-{
-    const struct shmemi_job *job = shmemi_current;
-    size_t size = shmemi_type_size(type), n = (size_t)job->n;
-    char *dests[SHMEMI_PES_MOST];
-    const char *sources[SHMEMI_PES_MOST];
-    for (int pe = 0; pe < job->n; pe++) {
-        dests[pe] = shmemi_remote(fn, dest, nelems * size, pe);
-        sources[pe] = shmemi_remote(fn, source, nelems * size, pe);
-    }
-    size_t slice = shmemi_round_up((nelems + n - 1) / n, SHMEMI_LINE);
-    size_t first = slice * (size_t)job->me, end = first + slice;
-    shmemi_require(fn, shmemi_exchange(NULL, 0)); /* all sources are ready */
-    if (first < nelems)
-        fold_slice(dests, sources, first, end < nelems ? end : nelems, type, op);
-    shmemi_require(fn, shmemi_exchange(NULL, 0)); /* all slices are written */
-}
-
-int shmemi_team_reduce(const char *fn, uintptr_t team, void *dest, const void *source, size_t nelems,
-                       enum shmemi_type type, enum shmemi_reduce_op op)
-{
-    if (!usable(fn, team))
+    if (!g)
         return -1;
-    const struct shmemi_job *job = shmemi_current;
-    size_t size = shmemi_type_size(type), bytes;
-    if (shmemi_mul_overflows(nelems, size, &bytes))
-        shmemi_die(fn, "nreduce is %zu: that many elements of %zu bytes are more than an address space", nelems, size);
-    if (!bytes) {
-        shmemi_require(fn, shmemi_exchange(NULL, 0));
-        return 0;
+    size_t bytes = shmemi_coll_times(fn, nelems, size), all = shmemi_coll_times(fn, (size_t)g->size, bytes);
+    shmemi_coll_check_ranges(fn, dest, all, source, bytes, false);
+    shmemi_coll_begin(fn, g, &(struct shmemi_call){.bytes = bytes, .dest = dest});
+    for (int k = 0; bytes && k < g->size; k++) {
+        int i = (g->me + k) % g->size; /* everybody begins elsewhere */
+        shmemi_copy(dest_of(fn, g, dest, (size_t)g->me * bytes, bytes, i), source, bytes);
     }
-    shmemi_remote(fn, dest, bytes, job->me); /* checks the addresses also where nobody else uses them */
-    shmemi_remote(fn, source, bytes, job->me);
-    if (bytes > SHMEMI_PUBLISH_BYTES) {
-        reduce_large(fn, dest, source, nelems, type, op);
-        return 0;
-    }
-    const void *pieces[SHMEMI_PES_MOST];
-    shmemi_require(fn, shmemi_exchange(source, bytes));
-    for (int pe = 0; pe < job->n; pe++)
-        pieces[pe] = shmemi_published(pe);
-    shmemi_fold(type, op, dest, pieces, job->n, nelems);
+    all_arrive(fn, g);
     return 0;
 }
 
-int shmemi_team_broadcast(const char *fn, uintptr_t team, void *dest, const void *source, size_t nelems, size_t size,
-                          int root)
+/* What the members before this one have, and all together; every member adds the same up. */
+static size_t add_up(const char *fn, const struct shmemi_group *g, size_t *all)
 {
-    if (!usable(fn, team))
+    size_t before = 0, sum = 0;
+    for (int i = 0; i < g->size; i++) {
+        size_t theirs;
+        memcpy(&theirs, shmemi_group_published(g, i), sizeof theirs);
+        if (i == g->me)
+            before = sum;
+        if (shmemi_add_overflows(sum, theirs, &sum))
+            shmemi_die(fn, "the elements of all PEs are more bytes than an address space");
+    }
+    *all = sum;
+    return before;
+}
+
+int shmemi_coll_collect(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
+                        size_t size)
+{
+    if (!g)
         return -1;
-    const struct shmemi_job *job = shmemi_current;
-    size_t bytes;
-    if (root < 0 || root >= job->n)
-        shmemi_die(fn, "PE_root is %d, but the team has PEs 0 to %d", root, job->n - 1);
-    if (shmemi_mul_overflows(nelems, size, &bytes))
-        shmemi_die(fn, "nelems is %zu: that many elements of %zu bytes are more than an address space", nelems, size);
-    if (bytes && job->me == root)
-        for (int pe = 0; pe < job->n; pe++) {
-            void *to = shmemi_remote(fn, dest, bytes, pe);
-            if (bytes <= SHMEMI_PUBLISH_BYTES || job->n == 2 || pe == root)
-                memmove(to, source, bytes); /* root's source and dest may be the same object */
-        }
-    shmemi_require(fn, shmemi_exchange(NULL, 0));
-    if (bytes <= SHMEMI_PUBLISH_BYTES || job->n <= 2)
-        return 0;
-    if (job->me != root) /* many PEs read at the same time from the root's own copy */
-        shmemi_copy(dest, shmemi_remote(fn, dest, bytes, root), bytes);
-    shmemi_require(fn, shmemi_exchange(NULL, 0));
+    size_t bytes = shmemi_coll_times(fn, nelems, size), all;
+    shmemi_coll_begin(fn, g, &(struct shmemi_call){.dest = dest});
+    shmemi_require(fn, shmemi_group_exchange(g, &bytes, sizeof bytes));
+    size_t before = add_up(fn, g, &all);
+    shmemi_coll_check_ranges(fn, dest, all, source, bytes, false);
+    for (int k = 0; bytes && k < g->size; k++) {
+        int i = (g->me + k) % g->size;
+        shmemi_copy(dest_of(fn, g, dest, before, bytes, i), source, bytes);
+    }
+    all_arrive(fn, g);
     return 0;
 }
 
-int shmemi_team_fcollect(const char *fn, uintptr_t team, void *dest, const void *source, size_t nelems, size_t size)
+int shmemi_coll_alltoall(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
+                         size_t size)
 {
-    if (!usable(fn, team))
+    if (!g)
         return -1;
-    const struct shmemi_job *job = shmemi_current;
-    size_t bytes, all;
-    if (shmemi_mul_overflows(nelems, size, &bytes) || shmemi_mul_overflows(bytes, (size_t)job->n, &all))
-        shmemi_die(fn, "nelems is %zu: that many elements of %zu bytes from %d PEs are more than an address space",
-                   nelems, size, job->n);
-    for (int k = 0; bytes && k < job->n; k++) {
-        int pe = (job->me + k) % job->n; /* everybody begins elsewhere */
-        char *to = shmemi_remote(fn, dest, all, pe);
-        shmemi_copy(to + (size_t)job->me * bytes, source, bytes);
+    size_t bytes = shmemi_coll_times(fn, nelems, size), all = shmemi_coll_times(fn, (size_t)g->size, bytes);
+    shmemi_coll_check_ranges(fn, dest, all, source, all, false);
+    shmemi_coll_begin(fn, g, &(struct shmemi_call){.bytes = bytes, .dest = dest});
+    for (int k = 0; bytes && k < g->size; k++) {
+        int i = (g->me + k) % g->size;
+        shmemi_copy(dest_of(fn, g, dest, (size_t)g->me * bytes, bytes, i), (const char *)source + (size_t)i * bytes,
+                    bytes);
     }
-    shmemi_require(fn, shmemi_exchange(NULL, 0));
+    all_arrive(fn, g);
+    return 0;
+}
+
+/* Bytes from the first to the end of the last of `count` elements that lie `stride` apart. */
+static size_t extent(const char *fn, const char *name, ptrdiff_t stride, size_t count, size_t size)
+{
+    if (stride < 1)
+        shmemi_die(fn, "%s is %td, but must be 1 at least", name, stride);
+    return count ? shmemi_coll_times(fn, shmemi_coll_times(fn, count - 1, (size_t)stride) + 1, size) : 0;
+}
+
+int shmemi_coll_alltoalls(const char *fn, struct shmemi_group *g, void *dest, const void *source, ptrdiff_t dst,
+                          ptrdiff_t sst, size_t nelems, size_t size)
+{
+    if (!g)
+        return -1;
+    size_t count = shmemi_coll_times(fn, (size_t)g->size, nelems);
+    size_t to = extent(fn, "dst", dst, count, size), from = extent(fn, "sst", sst, count, size);
+    shmemi_coll_check_ranges(fn, dest, to, source, from, false);
+    shmemi_coll_begin(fn, g, &(struct shmemi_call){.bytes = nelems * size, .dst = dst, .sst = sst, .dest = dest});
+    for (int k = 0; nelems && k < g->size; k++) {
+        int i = (g->me + k) % g->size;
+        char *block = (char *)dest + (size_t)g->me * nelems * (size_t)dst * size;
+        const char *mine = (const char *)source + (size_t)i * nelems * (size_t)sst * size;
+        shmemi_iput(fn, block, mine, dst, sst, 1, nelems, size, shmemi_group_pe(g, i));
+    }
+    all_arrive(fn, g);
     return 0;
 }

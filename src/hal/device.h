@@ -145,7 +145,7 @@ struct shmemi_device_hal {
     int (*describe_pointer)(const void *address, struct shmemi_device_pointer *out);
 };
 
-extern const struct shmemi_device_hal shmemi_device_cuda;
+extern const struct shmemi_device_hal shmemi_device_cuda, shmemi_device_ascend;
 
 /* Runs every slot against the driver with one process on one device, compares every byte, and frees everything. 0, or
    the first failure, whose text names the step. steps (may be NULL): how many were done. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/loader.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "library.h"
@@ -94,7 +95,7 @@ static bool survey(const struct device *d, char text[TEXT_MOST])
              driver ? driver : either(d->driver, drivers), driver ? "found" : "missing", d->device,
              device ? "found" : "missing", library ? library : either(d->sonames, libraries),
              library ? "found" : "missing",
-             shmemi_library_can_open() ? "" : " (a statically linked program can load none)");
+             shmemi_loader_works() ? "" : " (a statically linked program can load none)");
     return driver && device && library;
 }
 

@@ -7,29 +7,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/loader.h"
 #include "base/settings.h"
-
-typedef void *opener(const char *, int);
-
-/* dlopen is looked up and not called by name: a program that is linked statically has none, and its linker would warn.
- */
-static opener *find_opener(void)
-{
-    opener *function = NULL;
-    void *found = dlsym(RTLD_DEFAULT, "dlopen");
-    memcpy(&function, &found, sizeof function);
-    return function;
-}
-
-bool shmemi_library_can_open(void)
-{
-    return find_opener() != NULL;
-}
 
 static void *open_one(const char *name)
 {
-    opener *load = find_opener();
-    return load ? load(name, RTLD_NOW | RTLD_LOCAL) : NULL;
+    return shmemi_loader_open(name, RTLD_NOW | RTLD_LOCAL, NULL);
 }
 
 /* A library in a folder whose first part may be an environment variable. */

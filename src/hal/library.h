@@ -5,9 +5,6 @@
 
 #include <stdbool.h>
 
-/* Whether this program can open libraries at all: a statically linked one cannot. */
-bool shmemi_library_can_open(void);
-
 /* Opens the first of the names (NULL-terminated) that is to be had, by itself or in one of the folders
    (NULL-terminated; "$NAME/..." takes an environment variable). NULL when none is. *name: which it was. */
 void *shmemi_library_open(const char *const *names, const char *const *folders, const char **name);

@@ -12,7 +12,7 @@
 #include "map/member.h"
 
 #define SHMEMI_CONTROL_MAGIC 0x31626f6a6d656873u /* "shmemjob1", as far as it fits */
-enum { SHMEMI_CONTROL_VERSION = 1, SHMEMI_PES_MOST = 1024 };
+enum { SHMEMI_CONTROL_VERSION = 3, SHMEMI_PES_MOST = 1024 };
 
 /* Bytes that a PE can publish together with its arrival in a collective. */
 enum { SHMEMI_PUBLISH_BYTES = SHMEMI_LINE - 8 };
@@ -22,6 +22,25 @@ struct shmemi_publish {
                                                                        slot's PE */
     _Atomic uint64_t round;                                         /* written last, by the same; [round] */
 };
+
+/* Where a PE meets the others of one team. Rounds of a channel are counted on from one team to the next that uses it,
+   so whoever is late in leaving a team that is gone finds a later round than it waits for, never an earlier one. */
+struct shmemi_channel {
+    /* Arrival, rounds taking turns. A PE overwrites turn t of round k in round k + 2 only after it has seen everybody
+       in round k + 1, and whoever is there has read round k. */
+    struct shmemi_publish publish[2];
+
+    _Alignas(SHMEMI_LINE) _Atomic uint64_t progress; /* of this PE through the steps of a round; [progress] */
+    /* The central barrier, for more PEs than cores; on the channel of the team's first PE: the last one to arrive opens
+       the next epoch. */
+    _Atomic uint32_t epoch, epoch_sleepers;
+    _Alignas(SHMEMI_LINE) _Atomic uint32_t arrived;
+};
+
+/* The channels of the two teams that always exist, and those for teams that a program makes: these lie behind the
+   slots, in pages that the PE takes as it needs them. */
+enum { SHMEMI_FIXED_CHANNELS = 2, SHMEMI_CHANNELS = 768, SHMEMI_CHANNELS_BYTES = 384 << 10 };
+_Static_assert(sizeof(struct shmemi_channel) * SHMEMI_CHANNELS == SHMEMI_CHANNELS_BYTES, "it fits");
 
 /* One a PE. Each part has lines of its own, so that who writes one does not slow who reads another. */
 struct shmemi_slot {
@@ -36,9 +55,11 @@ struct shmemi_slot {
     _Alignas(SHMEMI_LINE) _Atomic uint32_t arrival_sleepers;
     _Atomic uint32_t arrival_wake;
 
-    /* Arrival in collectives, rounds taking turns. A PE overwrites turn t of round k in round k + 2 only after it has
-       seen everybody in round k + 1, and whoever is there has read round k. */
-    struct shmemi_publish publish[2];
+    /* 1 from the last finalize on: this PE waits for the others there, and does nothing more for them. [finishing] */
+    _Atomic uint32_t finishing;
+
+    /* Of the world team and the shared one. */
+    struct shmemi_channel channels[SHMEMI_FIXED_CHANNELS];
 
     /* Puts to whatever region this PE waits in: comm/rendezvous.c tells how these words work together. */
     _Alignas(
@@ -88,11 +109,6 @@ struct shmemi_control {
     uint64_t heap_size, stride;
     uint32_t cores; /* that the job may use, as PE 0 sees it: all PEs must choose the same algorithms */
     uint32_t reserved;
-
-    /* The central barrier, for more PEs than cores: the last one to arrive opens the next epoch. */
-    _Alignas(SHMEMI_LINE) _Atomic uint32_t arrived;
-    _Alignas(SHMEMI_LINE) _Atomic uint32_t epoch;
-    _Atomic uint32_t epoch_sleepers;
 
     /* How the job ends before its time: exit status << 16 | PE + 1 of the one that ends it. The first to write decides.
      */

@@ -13,6 +13,7 @@
 #include "map/wire.h"
 #include "message.h"
 #include "parts.h"
+#include "pmix.h"
 
 enum {
     STATUS_ERROR = 1,
@@ -47,6 +48,7 @@ static void say(const char *fn, const char *text)
 
 static void *flush(void *flushed)
 {
+    shmemi_pmix_end();
     fflush(NULL);
     atomic_store_explicit((_Atomic int *)flushed, 1, memory_order_release); /* [flushed] */
     return NULL;

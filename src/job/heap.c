@@ -8,6 +8,7 @@
 
 #include "blocks.h"
 #include "hal/hal.h"
+#include "live.h"
 #include "parts.h"
 
 /* Pages are taken by the granule. A free range this large gives its granules back to the system. */
@@ -17,7 +18,9 @@ int shmemi_heap_create(struct shmemi_job *job)
 {
     struct shmemi_job_parts *parts = job->parts;
     parts->heap_pages = calloc(job->heap_size / GRANULE / 8 + 1, 1);
-    if (!parts->heap_pages)
+    if (parts->checked)
+        parts->live = shmemi_live_create();
+    if (!parts->heap_pages || (parts->checked && !parts->live))
         return shmemi_fail(-ENOMEM, "no private memory for the records of the symmetric heap");
     return shmemi_blocks_create(job->heap_size, &parts->blocks);
 }
@@ -67,8 +70,11 @@ static int back(struct shmemi_job_parts *p, size_t offset, size_t bytes)
    have used a block before its allocation returned. */
 static void note_use(size_t end)
 {
-    if (end > shmemi_current->heap_used)
-        shmemi_current->heap_used = end;
+    struct shmemi_job *job = shmemi_current;
+    if (end > job->heap_used)
+        job->heap_used = end;
+    if (!job->parts->live)
+        job->heap_open = job->heap_used;
 }
 
 static int no_room(size_t size)
@@ -89,8 +95,8 @@ int shmemi_heap_find(size_t size, size_t align, size_t *offset)
     int rc = shmemi_blocks_find(p->blocks, size, align, offset);
     if (rc == -ENOSPC)
         rc = no_room(size);
-    else if (rc == 0)
-        rc = back(p, *offset, size);
+    else if (rc == 0 && (rc = back(p, *offset, size)) == 0 && p->live)
+        rc = shmemi_live_reserve(p->live);
     pthread_mutex_unlock(&p->lock);
     return rc;
 }
@@ -102,6 +108,8 @@ void shmemi_heap_take(size_t size, size_t align, size_t offset)
     pthread_mutex_lock(&p->lock);
     int rc = shmemi_blocks_take(p->blocks, size, align, &at);
     SHMEMI_ASSERT(rc == 0 && at == offset);
+    if (p->live)
+        shmemi_live_note(p->live, at, size);
     note_use(at + size);
     pthread_mutex_unlock(&p->lock);
 }
@@ -112,6 +120,8 @@ bool shmemi_heap_give(size_t offset)
     pthread_mutex_lock(&p->lock);
     size_t from, bytes;
     bool given = shmemi_blocks_give(p->blocks, offset, &from, &bytes);
+    if (given && p->live)
+        shmemi_live_note(p->live, offset, 0);
     if (given && bytes >= RETURN_FROM)
         release(p, (from + GRANULE - 1) / GRANULE, (from + bytes) / GRANULE);
     pthread_mutex_unlock(&p->lock);
@@ -129,8 +139,11 @@ int shmemi_heap_resize(size_t offset, size_t size)
         if (backed < 0) {
             shmemi_blocks_resize(p->blocks, offset, before);
             rc = backed;
-        } else
+        } else {
             note_use(offset + size);
+            if (p->live)
+                shmemi_live_note(p->live, offset, size);
+        }
     }
     pthread_mutex_unlock(&p->lock);
     return rc;

@@ -16,11 +16,12 @@ struct shmemi_job {
     char *window; /* PE p's heap is at window + p * stride */
     size_t stride;
     char *heap;                /* this PE's own: window + me * stride */
-    size_t heap_used;          /* no block has gone beyond this: what a symmetric address is checked against */
+    size_t heap_open;          /* heap_used, or 0 where SHMEM_DEBUG has every address looked up */
     struct shmemi_slot *slots; /* one a PE, in the control segment */
     /* The rest is read rarely. */
     struct shmemi_control *control;
     struct shmemi_job_parts *parts;
+    size_t heap_used; /* no block has gone beyond this: what a symmetric address is checked against */
     size_t heap_size; /* the ceiling */
 };
 

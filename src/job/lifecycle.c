@@ -23,12 +23,15 @@
 #include "hal/hal.h"
 #include "map/wire.h"
 #include "heap.h"
+#include "live.h"
 #include "message.h"
 #include "parts.h"
 #include "statics.h"
 #include "wireup.h"
 
 enum { HEAP_ALIGN = 2 << 20, TIMEOUT_DEFAULT = 60, SPIN_NS = 50000 };
+
+const char shmemi_version[] = "shmem " SHMEMI_VERSION ", OpenSHMEM 1.6";
 
 /* One init or finalize at a time; the job object itself is reached through shmemi_current without a lock. */
 static pthread_mutex_t lifecycle = PTHREAD_MUTEX_INITIALIZER;
@@ -59,6 +62,15 @@ static size_t stride_of(size_t heap_size)
     return shmemi_round_up(heap_size + 65536, HEAP_ALIGN); /* a gap that nobody can touch follows each heap */
 }
 
+size_t shmemi_normal_heap_size(int n)
+{
+    struct shmemi_host_room room;
+    size_t most, space;
+    shmemi_host_room(&room);
+    address_space(&most, &space);
+    return shmemi_round_up((room.total < most / 4 ? room.total : most / 4) / (size_t)n, 65536);
+}
+
 /* The heap is a ceiling: pages are taken when blocks are. By default it is this PE's share of all the memory there is,
    or of a quarter of the address space where that is limited: figures that are the same for all PEs. */
 static int choose_heap_size(const struct shmemi_job_request *request, const struct shmemi_identity *id, size_t *out)
@@ -69,9 +81,7 @@ static int choose_heap_size(const struct shmemi_job_request *request, const stru
     address_space(&most, &space);
     size_t control = shmemi_control_bytes(id->n);
     space = space > control ? (space - control) / n : 0;
-    const char *name = "SHMEM_SYMMETRIC_SIZE", *text = shmemi_setting(name);
-    if (!text && shmemi_setting("SMA_SYMMETRIC_SIZE"))
-        text = shmemi_setting(name = "SMA_SYMMETRIC_SIZE");
+    const char *name, *text = shmemi_setting_of("SHMEM_SYMMETRIC_SIZE", &name);
     bool asked = true;
     if (request && request->heap_size) {
         size = request->heap_size;
@@ -82,7 +92,7 @@ static int choose_heap_size(const struct shmemi_job_request *request, const stru
             return rc;
     } else {
         asked = false;
-        size = (room.total < most / 4 ? room.total : most / 4) / n;
+        size = shmemi_normal_heap_size(id->n);
     }
     if (asked && size > room.total)
         return shmemi_fail(-ENOMEM, "%s asks for %zu bytes, but the machine (or its memory cgroup) has only %zu", name,
@@ -224,7 +234,11 @@ static void free_job(struct shmemi_job *job)
         if (parts->control_fd >= 0)
             close(parts->control_fd);
         shmemi_blocks_destroy(parts->blocks);
+        shmemi_live_destroy(parts->live);
         free(parts->heap_pages);
+        free(parts->contexts);
+        if (parts->end_teams)
+            parts->end_teams(parts->teams);
         for (int pe = 0; parts->static_views && pe < job->n; pe++)
             if (pe != job->me && parts->static_views[pe])
                 munmap(parts->static_views[pe], parts->static_bytes);
@@ -262,6 +276,7 @@ static int read_settings(struct shmemi_job *job)
     struct shmemi_job_parts *parts = job->parts;
     parts->timeout = TIMEOUT_DEFAULT;
     parts->launched = shmemi_setting("SHMEM_LAUNCHER") != NULL;
+    parts->checked = shmemi_setting_is_set("SHMEM_DEBUG");
     const char *timeout = shmemi_setting("SHMEM_TIMEOUT");
     return timeout ? shmemi_parse_seconds("SHMEM_TIMEOUT", timeout, &parts->timeout) : 0;
 }
@@ -283,13 +298,15 @@ static int join(struct shmemi_job *job, const struct shmemi_job_request *request
     struct shmemi_job_parts *parts = job->parts;
     struct shmemi_wireup wired;
     int heap = -1, rc = shmemi_log_configure();
-    if (rc < 0 || (rc = read_settings(job)) < 0 || (rc = shmemi_identity_find(request, &parts->identity)) < 0 ||
+    if (rc < 0 || (rc = read_settings(job)) < 0)
+        return rc;
+    int64_t deadline = shmemi_deadline(parts->timeout);
+    if ((rc = shmemi_identity_find(request, deadline, &parts->identity)) < 0 ||
         (rc = choose_heap_size(request, &parts->identity, &job->heap_size)) < 0)
         return rc;
     job->n = parts->identity.n;
     job->me = parts->identity.me;
     job->stride = stride_of(job->heap_size);
-    int64_t deadline = shmemi_deadline(parts->timeout);
     if ((rc = reserve_window(job)) < 0 || (rc = shmemi_hal_host.create("shmem-heap", job->heap_size, NULL, &heap)) < 0)
         return rc;
     rc = shmemi_wireup(&parts->identity, heap, job->heap_size, job->stride, deadline, &wired);
@@ -316,24 +333,24 @@ static int join(struct shmemi_job *job, const struct shmemi_job_request *request
     return rc;
 }
 
-static const char help[] =
-    "shmem reads these variables (docs/settings.md has more):\n"
-    "  SHMEM_SYMMETRIC_SIZE  most bytes of each PE's symmetric heap, such as 512M (default: its share of all memory)\n"
-    "  SHMEM_TIMEOUT         seconds that init waits for the other PEs (60)\n"
-    "  SHMEM_LOG             error, warn, info, debug or trace; debug:map,job for some areas (warn)\n"
-    "  SHMEM_DEBUG           set: as SHMEM_LOG=debug\n"
-    "  SHMEM_VERSION         set: print the version at start\n"
-    "  SHMEM_INFO            set: print this\n"
-    "  SHMEM_DIR             directory of the sockets by which processes of different containers find each other\n"
-    "  SHMEM_CORES           cores that the job may use (default: what affinity and quota leave)\n";
+static void print_settings(void)
+{
+    const struct shmemi_setting_entry *e;
+    fputs("shmem reads these variables (shmem-info tells more):\n", stderr);
+    for (size_t i = 0; (e = shmemi_setting_entry(i)); i++) {
+        const char *value = shmemi_setting_of(e->name, NULL);
+        fprintf(stderr, "  %s: %s (%s)\n      %s%s; unless set: %s\n", e->name, e->meaning, e->form,
+                value ? "now: " : "not set", value ? value : "", e->normal);
+    }
+}
 
 static void announce(const struct shmemi_job *job)
 {
     shmemi_log_set_pe(job->me);
-    if (job->me == 0 && (shmemi_setting("SHMEM_INFO") || shmemi_setting("SMA_INFO")))
-        fputs(help, stderr);
-    if (job->me == 0 && (shmemi_setting("SHMEM_VERSION") || shmemi_setting("SMA_VERSION")))
-        fprintf(stderr, "shmem 0.1.0, OpenSHMEM 1.6\n");
+    if (job->me == 0 && shmemi_setting_is_set("SHMEM_INFO"))
+        print_settings();
+    if (job->me == 0 && shmemi_setting_is_set("SHMEM_VERSION"))
+        fprintf(stderr, "%s\n", shmemi_version);
     shmemi_debug("job", "PE %d of %d, %u cores, heap of up to %zu bytes", job->me, job->n, job->control->cores,
                  job->heap_size);
 }
@@ -348,14 +365,26 @@ static void forget_in_child(void)
     shmemi_job_end(true);
 }
 
+/* A further init joins nothing, so it must not ask for another place. */
+static int check_nested(const struct shmemi_job_request *request, const struct shmemi_job *job)
+{
+    if (!request || !request->given || (request->rank == job->me && request->size == job->n))
+        return 0;
+    return shmemi_fail(
+        -EALREADY,
+        "rank %d of %d is asked for, but this process is in a job already, as PE %d of %d: finalize it first",
+        request->rank, request->size, job->me, job->n);
+}
+
 int shmemi_init(const struct shmemi_job_request *request)
 {
     static bool fork_handled;
     pthread_mutex_lock(&lifecycle);
     if (shmemi_current->n) {
-        shmemi_current->parts->inits++;
+        int nested = check_nested(request, shmemi_current);
+        shmemi_current->parts->inits += nested == 0;
         pthread_mutex_unlock(&lifecycle);
-        return 0;
+        return nested;
     }
     if (!fork_handled)
         fork_handled = pthread_atfork(NULL, NULL, forget_in_child) == 0;
@@ -381,6 +410,8 @@ int shmemi_leave(void)
         shmemi_service_stop(job->parts->service); /* first, because it answers questions about regions */
         if (job->parts->end_exports)
             job->parts->end_exports();
+        if (job->parts->end_objects)
+            job->parts->end_objects();
         if (job->parts->end_regions)
             job->parts->end_regions(job);
         shmemi_job_end(false);

@@ -26,6 +26,12 @@ bool shmemi_uninit(void);
 
 bool shmemi_initialized(void);
 
+/* "shmem 0.1.0, OpenSHMEM 1.6" */
+extern const char shmemi_version[];
+
+/* The ceiling of each heap of a job of n PEs for which nobody gives one: bytes. */
+size_t shmemi_normal_heap_size(int n);
+
 /* Ends every PE with this exit status; flushes C streams. */
 _Noreturn void shmemi_global_exit(int status);
 

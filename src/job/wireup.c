@@ -23,7 +23,7 @@
 uint64_t shmemi_fingerprint(void)
 {
     return (uint64_t)SHMEMI_CONTROL_VERSION << 48 ^ (uint64_t)sizeof(struct shmemi_control) << 32 ^
-           (uint64_t)sizeof(struct shmemi_slot) << 16 ^ sizeof(struct shmemi_region_entry) << 4 ^
+           (uint64_t)sizeof(struct shmemi_slot) << 16 ^ (uint64_t)SHMEMI_CHANNELS_BYTES << 24 ^ sizeof(struct shmemi_region_entry) << 4 ^
            sizeof(struct shmemi_message) ^ (uint64_t)SHMEMI_LINE << 40;
 }
 
@@ -32,9 +32,14 @@ size_t shmemi_control_head(int n)
     return shmemi_round_up(sizeof(struct shmemi_control) + (size_t)n * sizeof(struct shmemi_slot), 65536);
 }
 
+size_t shmemi_channels_offset(int n, int pe)
+{
+    return shmemi_control_head(n) + (size_t)pe * SHMEMI_CHANNELS_BYTES;
+}
+
 size_t shmemi_directory_offset(int n, int pe)
 {
-    return shmemi_control_head(n) + (size_t)pe * SHMEMI_DIRECTORY_BYTES;
+    return shmemi_channels_offset(n, n) + (size_t)pe * SHMEMI_DIRECTORY_BYTES;
 }
 
 size_t shmemi_control_bytes(int n)

@@ -15,9 +15,11 @@ struct shmemi_wireup {
     size_t control_bytes;
 };
 
-/* Bytes of the control segment; of its beginning, whose pages are taken at once; and where PE pe's directory begins. */
+/* Bytes of the control segment; of its beginning, whose pages are taken at once; and where PE pe's channels and its directory
+   begin. */
 size_t shmemi_control_bytes(int n);
 size_t shmemi_control_head(int n);
+size_t shmemi_channels_offset(int n, int pe);
 size_t shmemi_directory_offset(int n, int pe);
 
 /* heap: this PE's own heap descriptor, which `out` takes over on success. Returns when everybody has been heard of, or

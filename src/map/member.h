@@ -23,7 +23,8 @@ struct shmemi_member {
     _Atomic uint32_t alive;
     _Atomic uint32_t state; /* enum shmemi_member_state */
     int32_t pid;            /* for messages to people only */
-    uint32_t reserved;
+    _Atomic uint32_t
+        generation; /* goes up whenever somebody takes the place, so that a lock word can tell them apart */
 };
 
 /* Whether its process died without leaving. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -81,6 +82,13 @@ static void pending(struct shmemi_places *list, struct robust_list *node)
     IN_PROGRAM_ORDER();
 }
 
+/* By the mapping that is this place's own, as its word is. */
+static _Atomic uint32_t *generation_of(const struct shmemi_place *place)
+{
+    char *member = (char *)place->alive - offsetof(struct shmemi_member, alive);
+    return (_Atomic uint32_t *)(void *)(member + offsetof(struct shmemi_member, generation));
+}
+
 /* While an operation is pending the kernel marks the word if it holds this thread's number. Thread numbers mean nothing
    in another PID namespace, so a word that somebody else holds is not even tried. */
 bool shmemi_place_claim(struct shmemi_places *list, struct shmemi_place *place)
@@ -96,6 +104,8 @@ bool shmemi_place_claim(struct shmemi_places *list, struct shmemi_place *place)
     bool claimed =
         atomic_compare_exchange_strong_explicit(place->alive, &before, own, memory_order_acquire, memory_order_relaxed);
     if (claimed) {
+        /* [generation] relaxed: a lock word of whoever was here before looks alive until this is seen, and no longer. */
+        atomic_fetch_add_explicit(generation_of(place), 1, memory_order_relaxed);
         place->node->next = list->head.list.next;
         IN_PROGRAM_ORDER(); /* the list is whole at every instant */
         list->head.list.next = place->node;

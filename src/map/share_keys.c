@@ -260,7 +260,8 @@ int shmemi_keys_find(struct shmemi_keys *keys, uint32_t index, const uint64_t to
 static bool says_the_same(const struct shmemi_key_record *r, const struct shmemi_export *what)
 {
     return (r->flags & ~(uint32_t)SHMEMI_KEY_TAKEN) == what->flags && r->segment == what->segment &&
-           r->rights == what->rights && !r->allowed && !r->note_bytes && shmemi_key_record_is_sound(r);
+           r->offset == what->offset && r->rights == what->rights && !r->allowed && !r->note_bytes &&
+           shmemi_key_record_is_sound(r);
 }
 
 bool shmemi_keys_find_equal(struct shmemi_keys *keys, const struct shmemi_export *what, uint64_t token[2],

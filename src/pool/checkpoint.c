@@ -241,6 +241,11 @@ static bool rebuild(struct shmemi_pool *pool, struct in *in, uint64_t units)
         return false;
     memset(pool->control + pool->at.state, 0, sizeof *pool->state);
     memset(pool->members, 0, SHMEMI_POOL_MEMBERS * sizeof *pool->members);
+    /* Objects in the file name holders of another time: no member from now on may be taken for one of them. */
+    uint32_t generation = (uint32_t)shmemi_random();
+    for (unsigned slot = 0; slot < SHMEMI_POOL_MEMBERS; slot++)
+        atomic_store_explicit(&pool->members[slot].base.generation, generation,
+                              memory_order_relaxed); /* we are alone */
     memset((void *)(uintptr_t)pool->name_map, 0, pool->at.name_count / 8);
     atomic_store_explicit(&pool->state->units, head.units, memory_order_relaxed);
     uint64_t unit = 0;

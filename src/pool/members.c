@@ -281,7 +281,18 @@ int shmemi_members_join(struct shmemi_pool *pool)
         return rc;
     pool->me = slot;
     shmemi_members_set_holders(pool);
+    const struct shmemi_member *self = &pool->members[slot].base;
+    pool->domain = (struct shmemi_domain){.alive = pool->holders.first,
+                                          .stride = pool->holders.stride,
+                                          .count = pool->holders.count,
+                                          .me = slot,
+                                          /* relaxed: only who has the place changes it */
+                                          .generation = atomic_load_explicit(&self->generation, memory_order_relaxed)};
     pool->members[slot].base.pid = (int32_t)getpid();
     pool->members[slot].uid = geteuid();
     return after_dead ? sweep_after(pool) : sweep_if_any(pool);
 }
+
+_Static_assert(offsetof(struct shmemi_member, generation) ==
+                   offsetof(struct shmemi_member, alive) + SHMEMI_DOMAIN_GENERATION,
+               "where sync/domain.c looks for it");

@@ -208,8 +208,12 @@ int shmemi_pool_alloc_named(struct shmemi_pool *pool, const struct shmemi_naming
         return rc;
     rc = make_block(pool, naming, index, &offset);
     int ended = end(pool, index, rc == 0);
-    rc = rc == 0 ? ended : rc;
     pthread_mutex_unlock(&pool->naming);
+    if (rc == 0 && ended < 0)
+        rc = shmemi_fail(ended,
+                         "the new buffer of the name '%s' was freed meanwhile: somebody freed an address that "
+                         "was not theirs any more",
+                         naming->name);
     if (rc == 0)
         *out = pool->payload + offset;
     return rc;
@@ -249,6 +253,25 @@ int shmemi_pool_find_name(struct shmemi_pool *pool, const char *name, struct shm
     if (lock)
         shmemi_central_give(pool);
     return rc;
+}
+
+static bool has_note(const struct shmemi_pool_name *entry, const struct shmemi_naming *naming)
+{
+    return entry->note_bytes == naming->note_bytes && memcmp(entry->note, naming->note, naming->note_bytes) == 0;
+}
+
+void shmemi_names_visit(struct shmemi_pool *pool, const struct shmemi_naming *naming,
+                        void (*call)(void *buffer, void *context), void *context)
+{
+    struct shmemi_pool_block block;
+    shmemi_central_take(pool);
+    int64_t index = look_up(pool, naming->name, NULL);
+    if (index >= 0 && state_of(pool, (uint64_t)index) == SHMEMI_NAME_LIVE && has_note(&pool->names[index], naming)) {
+        uint64_t offset = pool->names[index].offset;
+        if (shmemi_pool_look(pool, offset, &block) == 0 && block.offset == offset && block.bytes >= naming->size)
+            call(pool->payload + offset, context);
+    }
+    shmemi_central_give(pool);
 }
 
 int shmemi_pool_unname(struct shmemi_pool *pool, const char *name)

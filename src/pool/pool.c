@@ -61,6 +61,7 @@ struct shmemi_pool *shmemi_pool_new(void)
     pool->wish = SHMEMI_NO_WISH;
     pool->control_fd = pool->payload_fd = pool->lock_fd = -1;
     pool->writable = true;
+    shmemi_object_settle(pool);
     return pool;
 }
 
@@ -133,6 +134,25 @@ struct shmemi_pool *shmemi_pool_of_share(uint64_t number)
     return at;
 }
 
+void shmemi_pool_lock_all(void)
+{
+    pthread_mutex_lock(&all.lock);
+}
+
+void shmemi_pool_unlock_all(void)
+{
+    pthread_mutex_unlock(&all.lock);
+}
+
+bool shmemi_pool_any_maps(const void *address)
+{
+    const struct shmemi_pool *at = all.open;
+    while (at && !((const char *)address >= at->payload &&
+                   (uint64_t)((const char *)address - at->payload) < shmemi_units_count(at) * SHMEMI_UNIT))
+        at = at->next_open;
+    return at != NULL;
+}
+
 int shmemi_pool_need_writable(const struct shmemi_pool *pool)
 {
     return shmemi_likely(pool->writable)
@@ -181,6 +201,7 @@ static void in_child(void)
     for (struct shmemi_pool *pool = all.open; pool; pool = pool->next_open) {
         init_locks(pool);
         pool->forked = !pool->private_view;
+        shmemi_object_forked(pool);
         shmemi_service_forget_place(pool->place);
         shmemi_share_forget(pool->share);
         pool->place = NULL;
@@ -511,6 +532,9 @@ int shmemi_pool_close(struct shmemi_pool *pool)
 {
     if (!pool || pool->handle != OPEN)
         return shmemi_fail(-EBADF, pool ? "the pool was closed already" : "the pool is NULL");
+    unsigned objects = atomic_load_explicit(&pool->objects.open, memory_order_relaxed); /* a count of this process */
+    if (objects)
+        return shmemi_fail(-EBUSY, "%u handles of objects in the pool are open: close them first", objects);
     pool->handle = CLOSED;
     unregister(pool);
     shmemi_share_close(pool->share);

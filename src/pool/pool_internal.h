@@ -12,7 +12,9 @@
 #include "layout.h"
 #include "map/service.h"
 #include "map/share.h"
+#include "object.h"
 #include "pool.h"
+#include "sync/waiting.h"
 
 enum { SHMEMI_MAGAZINE = 64, SHMEMI_POOL_PAYLOAD = 1 /* the number of the main segment in keys */ };
 
@@ -86,6 +88,9 @@ struct shmemi_pool {
     pthread_mutex_t naming;  /* one name of this process is made at a time; taken before central */
     pthread_mutex_t freeing; /* one block that has keys or names is freed at a time; likewise */
     struct shmemi_lock_holders holders;
+    struct shmemi_domain domain;       /* the same, for objects */
+    struct shmemi_object_home objects; /* whose home it is */
+    bool imported;                     /* the import of an object attached to it: closing the last one detaches */
 
     /* Segments of their own. */
     pthread_mutex_t owns_lock;
@@ -184,6 +189,13 @@ void shmemi_pool_finish_free(struct shmemi_pool *pool, unsigned slot);
 /* ---- pool.c ---- */
 /* Before each operation: -EBADF for a handle that is closed; after a fork the child attaches here. */
 int shmemi_pool_enter(struct shmemi_pool *pool);
+/* The lock of all pools of this process, which fork holds too; and whether one of them is mapped there. */
+void shmemi_pool_lock_all(void);
+void shmemi_pool_unlock_all(void);
+bool shmemi_pool_any_maps(const void *address);
+/* object.c: a new pool becomes a home; and in a forked child, whose handles have to attach first. */
+void shmemi_object_settle(struct shmemi_pool *pool);
+void shmemi_object_forked(struct shmemi_pool *pool);
 struct shmemi_pool *shmemi_pool_new(void);
 void shmemi_pool_delete(struct shmemi_pool *pool);
 void shmemi_pool_register(struct shmemi_pool *pool);
@@ -232,6 +244,10 @@ void shmemi_names_sweep(struct shmemi_pool *pool, unsigned slot);
 void shmemi_names_drop(struct shmemi_pool *pool, uint64_t offset); /* the buffer at this offset is being freed */
 /* Into an empty table, or one that has others only: a name that was in another one. Nobody else is attached. */
 int shmemi_names_restore(struct shmemi_pool *pool, const struct shmemi_pool_name *name);
+/* Calls the function, with the lock held, with the buffer of that name, if there is one of at least that size and with
+   the same note. */
+void shmemi_names_visit(struct shmemi_pool *pool, const struct shmemi_naming *naming,
+                        void (*call)(void *buffer, void *context), void *context);
 bool shmemi_names_used(const struct shmemi_pool *pool, uint64_t index);
 
 /* ---- file.c, checkpoint.c ---- */

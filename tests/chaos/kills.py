@@ -107,8 +107,9 @@ def kill_while_others_wait():
 
 
 def waits_under_the_launcher():
-    for how in ('barrier', 'wait', 'reduce'):
-        job = Job([SHMEMRUN, '-n', '4', PE, 'wait', how])
+    # With 'event' the others end by themselves as soon as they notice, long before the memory of the dead one is gone.
+    for how in ('barrier', 'wait', 'reduce', 'event'):
+        job = Job([SHMEMRUN, '-n', '4', PE, 'wait', how, 400 << 20 if how == 'event' else 0])
         pids = ready(job, 4)
         time.sleep(0.1)
         start = time.monotonic()

@@ -7,6 +7,7 @@ import re
 import resource
 import signal
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'lib'))
@@ -189,6 +190,85 @@ def binding():
     o = expect(launch(1, 'cores', options=['--bind-to', 'none']), 0)
     assert o.out == '0: ' + ' '.join(map(str, cores)) + '\n', o
     expect(launch(2, 'hello', options=['--bind-to', 'core']), 0)
+
+
+# --- options that people know from other launchers ----------------------------------------------------------------
+
+
+def counts():
+    for option in ('-n', '-np', '--np', '-c'):
+        o = expect(run([SHMEMRUN, option, 3, '--', PE, 'hello']), 0)
+        assert sorted(o.out.splitlines()) == [f'PE {k} of 3' for k in range(3)], o
+
+
+def several_programs():
+    o = expect(run([SHMEMRUN, '-n', 1, PE, 'variable', 'A', ':', '-n', 2, PE, 'variable', 'B', ':', PE, 'variable', 'A'],
+                   env={'A': 'a', 'B': 'b'}), 0)
+    assert sorted(o.out.splitlines()) == ['0: a', '1: b', '2: b', '3: a'], o
+    expect(run([SHMEMRUN, '-n', 1, PE, 'hello', ':', '/no/such']), 127, says="cannot run '/no/such'")
+    expect(run([SHMEMRUN, '-n', 1, PE, 'hello', ':']), 2, says='no program is given')
+    expect(run([SHMEMRUN, '-n', 1000, PE, ':', '-n', 25, PE]), 2, says='1025 PEs together, but at most 1024')
+
+
+def hosts():
+    own = os.uname().nodename
+    for option in (['-H', f'{own}:2'], ['--host', 'localhost,localhost'], ['--host=127.0.0.1:2']):
+        assert len(expect(run([SHMEMRUN, *option, PE, 'hello']), 0).out.splitlines()) == 2
+        expect(run([SHMEMRUN, *option, '-n', 3, PE, 'hello']), 2, says='3 PEs are asked for, but the hosts have 2 slots')
+        expect(run([SHMEMRUN, *option, '-n', 3, '--oversubscribe', PE, 'hello']), 0)
+    expect(run([SHMEMRUN, '-H', 'elsewhere', PE]), 2, says="-H names 'elsewhere', which is not this host")
+    expect(run([SHMEMRUN, '--host', 'localhost:x', PE]), 2, says="--host is 'x'")
+    expect(run([SHMEMRUN, '--host', ',', PE]), 2, says='must be names of hosts')
+    with tempfile.NamedTemporaryFile('w') as file:
+        file.write('# ours\n\nlocalhost slots=2 max_slots=4\nlocalhost\n')
+        file.flush()
+        for option in ('--hostfile', '--machinefile', '-f'):
+            assert len(expect(run([SHMEMRUN, option, file.name, PE, 'hello']), 0).out.splitlines()) == 3
+        file.write('elsewhere\n')
+        file.flush()
+        expect(run([SHMEMRUN, '--hostfile', file.name, PE]), 2, says="names 'elsewhere'")
+    expect(run([SHMEMRUN, '--hostfile', '/no/such', PE]), 2, says="--hostfile '/no/such': No such file")
+    expect(run([SHMEMRUN, '--hostfile', '/dev/null', PE]), 2, says='names no host')
+
+
+def options_that_are_always_so():
+    """Said by nobody, because they get what they ask for."""
+    for options in (['--oversubscribe'], ['--map-by', 'slot'], ['-map-by', 'core:OVERSUBSCRIBE'], ['--rank-by', 'core'],
+                    ['--allow-run-as-root'], ['--use-hwthread-cpus'], ['-genvall'], ['--map-by', 'ppr:4:node'], ['--npernode', 2],
+                    ['-N', 2], ['--bind-to', 'hwthread']):
+        assert expect(launch(2, 'hello', options=options), 0).err == '', options
+    o = expect(launch(2, 'hello', options=['--mca', 'btl', 'self']), 0)
+    assert o.err == 'shmemrun: --mca btl self is a setting of Open MPI and has no meaning here\n', o
+    o = expect(run([SHMEMRUN, '-env', 'COLOUR', 'red', PE, 'variable', 'COLOUR']), 0)
+    assert o.out == '0: red\n', o
+    assert len(expect(run([SHMEMRUN, '-ppn', 3, PE, 'hello']), 0).out.splitlines()) == 3
+
+
+def options_that_cannot_be_had():
+    for options, says in [
+        (['--map-by', 'socket'], "--map-by is 'socket', but must be 'slot', 'core', 'hwthread' or 'node'"),
+        (['--map-by', 'ppr:1:node'], '2 PEs are asked for, but at most 1 on a host'),
+        (['--map-by', 'ppr:1:socket'], 'only ppr:N:node is possible'),
+        (['-N', 1], '2 PEs are asked for, but at most 1 on a host'),
+        (['--stdin', 'all'], "--stdin is 'all'"),
+        (['--wdir', '/no/such'], "--wdir '/no/such': No such file"),
+        (['--wdir', '/etc/passwd'], 'is no folder'),
+        (['--mca', 'one'], None),
+        (['--prefix', '/usr'], 'the command line is not understood'),
+    ]:
+        o = run([SHMEMRUN, '-n', 2, *options, *([] if says is None else [PE, 'hello'])])
+        expect(o, 2, says=re.escape(says or 'needs two words'))
+    expect(launch(1024, 'hello', options=['--nooversubscribe']), 2, says=r'1024 PEs are asked for, but there are \d+ CPUs')
+
+
+def where_and_how():
+    o = expect(run([SHMEMRUN, '-n', 2, '--wdir', '/', '/bin/sh', '-c', 'pwd']), 0)
+    assert o.out == '/\n/\n', o
+    assert expect(run([SHMEMRUN, '--stdin', 'none', '/bin/cat'], stdin='text'), 0).out == ''
+    assert expect(run([SHMEMRUN, '-q', '-n', 2, '/bin/false']), 1).err == ''
+    o = expect(launch(2, 'hello', options=['--report-bindings', '--bind-to', 'core']), 0)
+    assert len(re.findall(r'^shmemrun: PE [01] \(pid \d+\) may run on CPUs \d+$', o.err, re.MULTILINE)) == 2, o
+    assert expect(run([SHMEMRUN, '-l', '/bin/echo', 'x']), 0).out == '[0] x\n'
 
 
 # --- mistakes -----------------------------------------------------------------------------------------------------
@@ -400,6 +480,7 @@ if __name__ == '__main__':
     sys.exit(main([
         all_is_well, exit_codes, signals_of_pes, interrupted, interrupted_twice, terminated, stubborn_program, launcher_killed,
         timeout, grandchildren, standard_input, descriptors, tagged_lines, long_lines, output_of_a_failing_job, variables, binding,
+        counts, several_programs, hosts, options_that_are_always_so, options_that_cannot_be_had, where_and_how,
         bad_options, missing_program, options_of_the_program_stay_its_own, one_never_comes, same_rank_twice, too_late,
         different_sizes, torch_variables, address_space, descriptors_limit, heap_larger_than_memory, memory_cgroup, many_pes,
         oldest_interface, plain_start]))

@@ -18,6 +18,7 @@ BASIC = {
 
 HEAD = '''// SPDX-License-Identifier: Apache-2.0
 // Written by tests/compile/generics.py: where every generic macro leads, for every type.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #include <shmem.h>
 #include <stdio.h>
 #include <string.h>

@@ -11,6 +11,11 @@ import subprocess
 import sys
 
 
+# What programs still use although the text has it no more.
+REMOVED = {'shmem_set_cache_inv', 'shmem_clear_cache_inv', 'shmem_udcflush'}
+REMOVED |= {'shmem_set_cache_line_inv', 'shmem_clear_cache_line_inv', 'shmem_udcflush_line'}
+
+
 def rows(path):
     with open(path, newline='') as file:
         return {row['name']: row for row in csv.DictReader(file, delimiter='\t')}
@@ -18,7 +23,7 @@ def rows(path):
 
 def same(prototype):
     """A prototype without what does not matter: attributes, line breaks."""
-    prototype = prototype.replace('__attribute__((__noreturn__)) ', '')
+    prototype = re.sub(r'__attribute__\(\(__noreturn__\)\) |SHMEMI_DEPRECATED\("[^"]*"\) ', '', prototype)
     prototype = re.sub(r'SHMEMI_COMPLEX\((\w+)\)', r'\1 _Complex', prototype)
     return ' '.join(prototype.split())
 
@@ -46,9 +51,13 @@ def check_functions(table, standard):
     ours = {
         f.name: (same(f.prototype() + ';'), f.section, f.generic, f.family.get('deprecated', ''), f.since)
         for f in table.functions
+        if not f.family.get('removed')
     }
-    if len(ours) != len(table.functions):
-        yield f'the table writes {len(table.functions) - len(ours)} functions twice'
+    removed = {f.name for f in table.functions if f.family.get('removed')}
+    if removed != REMOVED:
+        yield f'old names: {sorted(removed ^ REMOVED)}'
+    if len(ours) + len(removed) != len(table.functions):
+        yield f'the table writes {len(table.functions) - len(ours) - len(removed)} functions twice'
     theirs = {
         name: (same(r['prototype']), r['category'], r['generic_macro'], r['deprecated'], r['since'])
         for name, r in standard.items()
@@ -74,7 +83,17 @@ def check_headers(top, table, functions, constants):
     """What is there is declared, what comes later is not."""
     now = {f.name: same(functions[f.name]['prototype']) for f in table.emitted() if f.name in functions}
     for name, prefix in [('shmem.h', ''), ('pshmem.h', 'p')]:
-        yield from compare(f'include/{name}', declared(top / 'include' / name, prefix), now)
+        found = declared(top / 'include' / name, prefix)
+        for gone in sorted(REMOVED - found.keys()):
+            yield f'include/{name}: {gone} is missing'
+        yield from compare(f'include/{name}', {f: text for f, text in found.items() if f not in REMOVED}, now)
+
+    text = (top / 'include/shmem.h').read_text()
+    for family in table.families:
+        marked = 'deprecated' in family and not family['name'].endswith('_short')
+        for function in (f for f in table.emitted() if f.family is family):
+            if bool(re.search(rf'SHMEMI_DEPRECATED\("[^"]*"\) .*\b{function.name}\(', text)) != marked:
+                yield f"include/shmem.h: {function.name} is {'not ' if marked else ''}marked as deprecated"
 
     text = (top / 'include/shmem.h').read_text()
     macros = {m for m in re.findall(r'^#define (\w+)', text, flags=re.M) if not m.startswith('SHMEMI_')} - {'SHMEM_H'}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface from before the names began with shmem_: start_pes, no finalize, shmalloc.
-#include <shmem.h>
+// The interface from before the names began with shmem_: start_pes, no finalize, shmalloc; and what the text no longer has.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the old names are tested, too */
+#include <mpp/shmem.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ int main(void)
 {
     start_pes(0);
     start_pes(99);
-    const int me = _my_pe(), n = _num_pes();
+    const int me = _my_pe();
+    int n = _num_pes();
     expect(me == shmem_my_pe() && n == shmem_n_pes(), "_my_pe or _num_pes differs from the new one");
 
     long *ring = shmalloc(sizeof *ring);
@@ -33,5 +35,13 @@ int main(void)
     char *aligned = shmemalign(1024, 10);
     expect(aligned && (uintptr_t)aligned % 1024 == 0, "shmemalign gave an address that is not aligned");
     shfree(aligned);
+
+    shmem_set_cache_inv();
+    shmem_set_cache_line_inv(&n);
+    shmem_clear_cache_inv();
+    shmem_clear_cache_line_inv(&n);
+    shmem_udcflush();
+    shmem_udcflush_line(&n);
+    expect(_SHMEM_CMP_EQ == SHMEM_CMP_EQ && _SHMEM_MAX_NAME_LEN == SHMEM_MAX_NAME_LEN, "an old constant differs");
     return 0;
 }

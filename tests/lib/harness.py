@@ -12,11 +12,14 @@ As a module it has Job and run() for drivers, and main(), which runs their cases
 """
 import argparse
 import ctypes
+import fcntl
 import os
 import pathlib
 import re
 import resource
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -26,6 +29,7 @@ import traceback
 SKIP = 77
 GRACE = 1.0  # seconds in which processes that were killed may still be on their way out
 CLONE_NEWNS, CLONE_NEWNET, MS_REC, MS_PRIVATE, PR_SET_CHILD_SUBREAPER = 0x20000, 0x40000000, 0x4000, 0x40000, 36
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -42,6 +46,8 @@ def isolate():
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     if libc.unshare(CLONE_NEWNET) != 0 or libc.unshare(CLONE_NEWNS) != 0:
         return
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:  # 127.0.0.1, which launchers need
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack('16sH14x', b'lo', IFF_UP))
     libc.mount(b'none', b'/', None, MS_REC | MS_PRIVATE, None)
     libc.mount(b'tmpfs', b'/dev/shm', b'tmpfs', 0, None)
 
@@ -149,7 +155,7 @@ class Job:
         self.input.write(stdin.encode())
         self.input.seek(0)
         variables = {name: value for name, value in os.environ.items()
-                     if not re.match(r'SHMEM_|SMA_|RANK$|WORLD_SIZE$|LOCAL_|MASTER_|TORCHELASTIC', name)}
+                     if not re.match(r'SHMEM_|SMA_|RANK$|WORLD_SIZE$|LOCAL_|MASTER_|TORCHELASTIC|PMI_|PMIX_|OMPI_|SLURM_', name)}
         for name, value in (env or {}).items():
             variables.pop(name, None)
             if value is not None:

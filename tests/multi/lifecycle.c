@@ -120,9 +120,10 @@ static void somebody_left(void)
 
 static void arguments(void)
 {
-    char uid[33];
+    shmemx_unique_id_t id;
+    const char *uid = id.text;
     shmemx_init_attr_t attr = SHMEMX_INIT_ATTR;
-    GIVES(0, shmemx_get_unique_id(uid));
+    GIVES(0, shmemx_get_unique_id(&id));
     GIVES(32, strlen(uid));
     REFUSES(EINVAL, "out is NULL", shmemx_get_unique_id(NULL));
     attr.rank = 0;

@@ -21,7 +21,8 @@ def lay_out():
     (prefix / 'bin').mkdir()
     (prefix / 'lib/shmem').mkdir(parents=True)
     shutil.copy(OSHCC, prefix / 'bin/oshcc')
-    shutil.copy(OSHCC, prefix / 'bin/oshc++')
+    for name in ('oshc++', 'oshcxx'):
+        shutil.copy(OSHCC, prefix / 'bin' / name)
     (prefix / 'include').symlink_to(pathlib.Path(INCLUDE).resolve())
     library = pathlib.Path(LIBRARY).resolve()
     (prefix / 'lib/libshmem.so').symlink_to(library)
@@ -97,6 +98,14 @@ def address_sanitizer():
     works(program, counts=(2,), env={'ASAN_OPTIONS': 'detect_leaks=0'})
 
 
+def in_cxx():
+    """oshc++, oshcxx: a C++ compiler, and its library."""
+    if not shutil.which('c++'):
+        raise Skip('there is no C++ compiler')
+    for wrapper in ('oshc++', 'oshcxx'):
+        works(compiled(wrapper, here / 'objects.cpp', '-O2', '-Wall', '-Werror', wrapper=wrapper), counts=(1, 3))
+
+
 def with_clang():
     if not shutil.which('clang') or SANITIZER != 'none':
         raise Skip('clang is not there, or everything is sanitized')
@@ -146,7 +155,7 @@ if __name__ == '__main__':
     try:
         lay_out()
         sys.exit(main([position_independent, position_dependent, unoptimized, lazily_bound_all_the_same, without_relro, compiled_apart,
-                       entirely_static, address_sanitizer, with_clang, other_guards, not_everything_is_symmetric, plainly_linked,
+                       entirely_static, address_sanitizer, in_cxx, with_clang, other_guards, not_everything_is_symmetric, plainly_linked,
                        different_programs, what_it_shows]))
     finally:
         shutil.rmtree(prefix)

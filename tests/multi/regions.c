@@ -39,6 +39,17 @@ static shmemx_region_info_t info_of(shmemx_region_t region)
     return info;
 }
 
+/* What a PE's bytes hold. */
+static unsigned char first_of(int pe)
+{
+    return (unsigned char)(100 + pe);
+}
+
+static unsigned char second_of(int pe)
+{
+    return (unsigned char)(200 + pe);
+}
+
 /* Objects of many sizes and places: put into the right PE's, get from the left PE's. */
 static void objects_of_all_sizes(void)
 {
@@ -46,7 +57,7 @@ static void objects_of_all_sizes(void)
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         size_t size = sizes[k];
         unsigned char *object = malloc(size), *work = malloc(size);
-        memset(object, 100 + me, size);
+        memset(object, first_of(me), size);
         shmemx_region_t mine = registered(object, size, NULL, SHMEMX_REMOTE_ALL), next = at(mine, right()),
                         before = at(mine, left());
         shmemx_region_info_t info = info_of(next);
@@ -55,13 +66,13 @@ static void objects_of_all_sizes(void)
         CHECK(info.kind == SHMEMX_KIND_MOVED && info.address);
         GIVES(0, shmemx_get(work, before, 0, size));
         for (size_t i = 0; i<size; i += size> 10000 ? 61 : 1)
-            CHECK(work[i] == 100 + left(), "byte %zu of %zu is %d", i, size, work[i]);
+            CHECK(work[i] == first_of(left()), "byte %zu of %zu is %d", i, size, work[i]);
         GIVES(0, shmemx_barrier());
-        memset(work, 200 + me, size);
+        memset(work, second_of(me), size);
         GIVES(0, shmemx_put(next, size / 2, work, size - size / 2));
         GIVES(0, shmemx_wait_event(mine, SHMEMX_EVENT_WRITE, 20));
         for (size_t i = 0; i<size; i += size> 10000 ? 61 : 1)
-            CHECK(object[i] == (i < size / 2 ? 100 + me : 200 + left()), "byte %zu of %zu is %d", i, size, object[i]);
+            CHECK(object[i] == (i < size / 2 ? first_of(me) : second_of(left())), "byte %zu of %zu is %d", i, size, object[i]);
         REFUSES(EINVAL, "goes past the", shmemx_put(next, size, work, 1));
         REFUSES(EINVAL, "goes past the", shmemx_put(next, 1, work, size));
         REFUSES(EINVAL, "goes past the", shmemx_get(work, next, SIZE_MAX, 2)); /* the sum wraps */

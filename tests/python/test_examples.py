@@ -11,7 +11,7 @@ NAMES = sorted(name for name in os.listdir(EXAMPLES) if name.endswith('.py'))
 
 
 def test_all_are_here():
-    assert {'put_to_waiting.py', 'get_from_waiting.py', 'counter.py', 'all_reduce_by_hand.py', 'pool.py'} <= set(NAMES)
+    assert {'put_to_waiting.py', 'get_from_waiting.py', 'counter.py', 'all_reduce_by_hand.py', 'pool.py', 'training_queue.py'} <= set(NAMES)
 
 
 @pytest.mark.parametrize('name', NAMES)

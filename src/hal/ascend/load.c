@@ -6,6 +6,7 @@
 
 #include "../library.h"
 #include "base/error.h"
+#include "base/loader.h"
 #include "base/settings.h"
 
 struct shmemi_ascend_driver shmemi_ascend;
@@ -63,7 +64,7 @@ static int load(void)
     if (!library)
         return shmemi_fail(-ENODEV, "no Ascend driver: %s cannot be opened%s",
                            *own ? *own : "neither libacl_rt.so nor libascendcl.so",
-                           shmemi_library_can_open() ? "" : " (a statically linked program can open none)");
+                           shmemi_loader_works() ? "" : " (a statically linked program can open none)");
     const struct shmemi_library_call message = {"aclGetRecentErrMsg", "ACL 1.1.0", true,
                                                 (void (**)(void)) & shmemi_ascend.message};
     int rc = shmemi_library_fill(library, "Ascend", calls, CALLS);

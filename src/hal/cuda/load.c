@@ -6,6 +6,7 @@
 
 #include "../library.h"
 #include "base/error.h"
+#include "base/loader.h"
 #include "base/settings.h"
 
 struct shmemi_cuda_driver shmemi_cuda;
@@ -76,7 +77,7 @@ static int load(void)
     void *library = shmemi_library_open(names, none, &name);
     if (!library)
         return shmemi_fail(-ENODEV, "no CUDA driver: %s cannot be opened%s", names[0],
-                           shmemi_library_can_open() ? "" : " (a statically linked program can open none)");
+                           shmemi_loader_works() ? "" : " (a statically linked program can open none)");
     return shmemi_library_fill(library, "CUDA", calls, CALLS);
 }
 

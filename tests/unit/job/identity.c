@@ -14,12 +14,25 @@ static const char *const variables[] = {"SHMEM_JOB",
                                         "MASTER_ADDR",
                                         "MASTER_PORT",
                                         "TORCHELASTIC_RUN_ID",
-                                        "TORCHELASTIC_RESTART_COUNT"};
+                                        "TORCHELASTIC_RESTART_COUNT",
+                                        "PMIX_NAMESPACE",
+                                        "PMIX_RANK",
+                                        "PMIX_SERVER_URI2",
+                                        "PMI_RANK",
+                                        "PMI_SIZE",
+                                        "OMPI_COMM_WORLD_RANK",
+                                        "OMPI_COMM_WORLD_SIZE",
+                                        "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                        "SLURM_JOB_ID",
+                                        "SLURM_STEP_ID",
+                                        "SLURM_PROCID",
+                                        "SLURM_STEP_NUM_TASKS",
+                                        "SLURM_STEP_NUM_NODES"};
 
 /* "A=1 B=two": these are set, and no others. */
 static void environment(const char *assignments)
 {
-    char copy[400], *rest = copy;
+    char copy[600], *rest = copy;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         unsetenv(variables[i]);
     snprintf(copy, sizeof copy, "%s", assignments);
@@ -36,7 +49,7 @@ static struct shmemi_identity found(const char *assignments)
 {
     struct shmemi_identity id;
     environment(assignments);
-    ok(shmemi_identity_find(NULL, &id));
+    ok(shmemi_identity_find(NULL, 0, &id));
     return id;
 }
 
@@ -58,6 +71,15 @@ static void sources(void **state)
     is(found("RANK=1 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=here MASTER_PORT=29500 TORCHELASTIC_RUN_ID=r "
              "TORCHELASTIC_RESTART_COUNT=3"),
        1, 2, "torch here 29500 r 3");
+    is(found("OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_SIZE=2 PMIX_NAMESPACE=n "
+             "PMIX_SERVER_URI2=u"),
+       1, 2, "ompi n u");
+    is(found("SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=1 SLURM_JOB_ID=7 SLURM_STEP_ID=0"), 1, 2,
+       "slurm 7 0");
+    is(found("SLURM_PROCID=0 SLURM_JOB_ID=7"), 0, 1, "alone"); /* a batch script's own process */
+    is(found("RANK=1 WORLD_SIZE=2 MASTER_ADDR=here MASTER_PORT=1 PMIX_NAMESPACE=n PMIX_RANK=0 OMPI_COMM_WORLD_SIZE=4"),
+       1, 2, "torch here 1  "); /* set by a script from mpirun's */
+    is(found("PMI_RANK=0 PMI_SIZE=1"), 0, 1, "alone");
     is(found("RANK=0 WORLD_SIZE=1"), 0, 1, "alone"); /* nobody to be found */
     is(found("LOCAL_RANK=1 MASTER_ADDR=here SHMEM_RANK=3"), 0, 1, "alone");
 }
@@ -103,13 +125,24 @@ static void bad_environments(void **state)
         {"RANK=0 WORLD_SIZE=2 MASTER_ADDR=a", "MASTER_PORT is not", EINVAL},
         {"RANK=0 WORLD_SIZE=4 LOCAL_WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1",
          "WORLD_SIZE is 4 but LOCAL_WORLD_SIZE is 2", ENOTSUP},
+        {"OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_SIZE is set but OMPI_COMM_WORLD_RANK is not", EINVAL},
+        {"OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0", "PMIX_NAMESPACE is not set", EINVAL},
+        {"OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 PMIX_NAMESPACE=n", "PMIX_SERVER_URI2 is not set", EINVAL},
+        {"OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=3",
+         "OMPI_COMM_WORLD_SIZE is 4 but OMPI_COMM_WORLD_LOCAL_SIZE is 3: the job spans several hosts", ENOTSUP},
+        {"SLURM_STEP_NUM_TASKS=2", "SLURM_STEP_NUM_TASKS is set but SLURM_PROCID is not", EINVAL},
+        {"SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=1 SLURM_JOB_ID=7", "SLURM_STEP_ID is not set", EINVAL},
+        {"SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=1 SLURM_STEP_NUM_NODES=2 SLURM_JOB_ID=7 SLURM_STEP_ID=0",
+         "SLURM_STEP_NUM_NODES is 2: the job spans several hosts", ENOTSUP},
+        {"PMI_SIZE=4 PMI_RANK=1", "PMI_SIZE is 4: a launcher started this process that speaks PMI-1 or PMI-2", ENOTSUP},
+        {"PMI_SIZE=x", "PMI_SIZE is 'x'", EINVAL},
         {"RANK=0 WORLD_SIZE=4 LOCAL_WORLD_SIZE=no MASTER_ADDR=a MASTER_PORT=1", "LOCAL_WORLD_SIZE is 'no'", EINVAL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct shmemi_identity id;
         environment(bad[i].set);
-        refuses(bad[i].code, bad[i].says, shmemi_identity_find(NULL, &id));
+        refuses(bad[i].code, bad[i].says, shmemi_identity_find(NULL, 0, &id));
     }
 }
 
@@ -119,28 +152,28 @@ static void requests(void **state)
     struct shmemi_job_request request = {.given = true, .rank = 1, .size = 2, .uid = "u"};
     (void)state;
     environment("SHMEM_JOB=j SHMEM_RANK=5 SHMEM_SIZE=9");
-    ok(shmemi_identity_find(&request, &id));
+    ok(shmemi_identity_find(&request, 0, &id));
     is(id, 1, 2, "uid u"); /* the caller knows better */
     request.given = false;
-    ok(shmemi_identity_find(&request, &id));
+    ok(shmemi_identity_find(&request, 0, &id));
     is(id, 5, 9, "run j");
     request.given = true;
     request.rank = 2;
-    refuses(EINVAL, "rank is 2, but the job has 2 PEs (world_size)", shmemi_identity_find(&request, &id));
+    refuses(EINVAL, "rank is 2, but the job has 2 PEs (world_size)", shmemi_identity_find(&request, 0, &id));
     request.rank = -1;
-    refuses(EINVAL, "rank is -1", shmemi_identity_find(&request, &id));
+    refuses(EINVAL, "rank is -1", shmemi_identity_find(&request, 0, &id));
     request.rank = 0;
     request.size = 0;
-    refuses(EINVAL, "world_size is 0", shmemi_identity_find(&request, &id));
+    refuses(EINVAL, "world_size is 0", shmemi_identity_find(&request, 0, &id));
     request.size = 1025;
-    refuses(EINVAL, "world_size is 1025", shmemi_identity_find(&request, &id));
+    refuses(EINVAL, "world_size is 1025", shmemi_identity_find(&request, 0, &id));
     request.size = 2;
     request.uid = NULL;
-    refuses(EINVAL, "uid is missing", shmemi_identity_find(&request, &id));
+    refuses(EINVAL, "uid is missing", shmemi_identity_find(&request, 0, &id));
     request.uid = "";
-    refuses(EINVAL, "uid is missing", shmemi_identity_find(&request, &id));
+    refuses(EINVAL, "uid is missing", shmemi_identity_find(&request, 0, &id));
     request.size = 1; /* alone: nobody to be found */
-    ok(shmemi_identity_find(&request, &id));
+    ok(shmemi_identity_find(&request, 0, &id));
     environment("");
 }
 
@@ -153,9 +186,9 @@ static void long_names(void **state)
     (void)state;
     memset(text, 'u', sizeof text - 1);
     text[sizeof text - 1] = 0;
-    refuses(EINVAL, "uid has 699 bytes", shmemi_identity_find(&request, &id));
+    refuses(EINVAL, "uid has 699 bytes", shmemi_identity_find(&request, 0, &id));
     text[400] = 0;
-    ok(shmemi_identity_find(&request, &id));
+    ok(shmemi_identity_find(&request, 0, &id));
     assert_non_null(strstr(id.name, text));
 }
 

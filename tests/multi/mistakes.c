@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// mistakes NAME: makes one mistake with teams or active sets; mistakes.py knows what has to come of it.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the old names are tested, too */
+#include <shmem.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+static int me, n;
+static long *words, *sync_words;
+
+static shmem_team_t all_but_one(void)
+{
+    shmem_team_t team;
+    shmem_team_split_strided(SHMEM_TEAM_WORLD, 1, 1, n - 1, NULL, 0, &team);
+    return team;
+}
+
+static void dies_in_team(void)
+{
+    shmem_team_t team = all_but_one();
+    if (me == n - 1)
+        raise(SIGKILL);
+    for (;;)
+        shmem_team_sync(me ? team : SHMEM_TEAM_WORLD);
+}
+
+static void dies_in_active_set(void)
+{
+    if (me == n - 1)
+        raise(SIGKILL);
+    shmem_barrier(0, 0, n, sync_words);
+}
+
+static void other_size(void)
+{
+    shmem_long_alltoall(SHMEM_TEAM_WORLD, words, words + 32, me == n - 1 ? 3 : 2);
+}
+
+static void other_operation(void)
+{
+    if (me == n - 1)
+        shmem_long_max_reduce(SHMEM_TEAM_WORLD, words, words + 8, 1);
+    else
+        shmem_long_sum_reduce(SHMEM_TEAM_WORLD, words, words + 8, 1);
+}
+
+static void other_root(void)
+{
+    shmem_long_broadcast(SHMEM_TEAM_WORLD, words, words + 8, 1, me == n - 1);
+}
+
+static void other_place(void)
+{
+    shmem_team_t team = all_but_one();
+    if (me)
+        shmem_collectmem(team, words + (me == n - 1), words + 16, 1);
+    else
+        shmem_barrier_all();
+}
+
+static void other_stride(void)
+{
+    shmem_alltoalls64(words, words + 16, 1 + (me == n - 1), 1, 1, 0, 0, n, sync_words);
+}
+
+static void allocates(void)
+{
+    if (me == n - 1)
+        (void)shmem_malloc(64);
+    else
+        shmem_sync_all();
+}
+
+static void not_in_the_set(void)
+{
+    shmem_sync(0, 0, n - 1, sync_words);
+}
+
+static void not_initialised(void)
+{
+    memset(sync_words, 0, SHMEM_SYNC_SIZE * sizeof *sync_words);
+    shmem_barrier(0, 0, n, sync_words);
+}
+
+static void too_much(void)
+{
+    shmem_collectmem(SHMEM_TEAM_WORLD, words, words, SIZE_MAX / 2 + 1);
+}
+
+static void too_far(void)
+{
+    shmem_collectmem(SHMEM_TEAM_WORLD, words, words + 32, (size_t)1 << 60);
+}
+
+static void keeps_a_lock(void)
+{
+    if (me == 2)
+        shmem_set_lock(words);
+    shmem_barrier_all();
+    if (me != 2)
+        shmem_set_lock(words); /* a second in line goes with the first */
+}
+
+static const struct {
+    const char *name;
+    void (*make)(void);
+} mistakes[] = {{"dies in team", dies_in_team},
+                {"dies in active set", dies_in_active_set},
+                {"other size", other_size},
+                {"other operation", other_operation},
+                {"other root", other_root},
+                {"other place", other_place},
+                {"other stride", other_stride},
+                {"allocates", allocates},
+                {"not in the set", not_in_the_set},
+                {"not initialised", not_initialised},
+                {"too much", too_much},
+                {"too far", too_far},
+                {"keeps a lock", keeps_a_lock}};
+
+int main(int argc, char **argv)
+{
+    shmem_init();
+    me = shmem_my_pe();
+    n = shmem_n_pes();
+    words = shmem_calloc(64, sizeof *words);
+    sync_words = shmem_malloc(SHMEM_SYNC_SIZE * sizeof *sync_words);
+    for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
+        sync_words[i] = SHMEM_SYNC_VALUE;
+    shmem_barrier_all();
+    for (size_t i = 0; argc == 2 && i < sizeof mistakes / sizeof *mistakes; i++)
+        if (strcmp(mistakes[i].name, argv[1]) == 0)
+            mistakes[i].make();
+    shmem_finalize();
+    return 0;
+}

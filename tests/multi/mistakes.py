@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""mistakes.py SHMEMRUN PROGRAM: a mistake in a collective or with a lock ends the job, with the PEs named; so does a death."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'lib'))
+from harness import expect, main, run  # noqa: E402
+
+SHMEMRUN, PROGRAM = sys.argv[1:3]
+CHECKED = {'SHMEM_DEBUG': '1', 'SHMEM_LOG': 'error'}
+# name, what is said, variables
+MISTAKES = [
+    ('dies in team', r'PE 3 \(pid \d+\)', {}),
+    ('dies in team', r'PE 3 \(pid \d+\)', {'SHMEM_CORES': '4'}),
+    ('dies in active set', r'PE 3 \(pid \d+\)', {}),
+    ('other size', r'shmem_long_alltoall: PE \d calls shmem_long_alltoall\(\d+ bytes.* but PE \d calls shmem_long_alltoall\(', CHECKED),
+    ('other operation', r'PE \d calls shmem_long_(sum|max)_reduce\(8 bytes.* but PE \d calls shmem_long_(sum|max)_reduce', CHECKED),
+    ('other root', r'PE \d calls shmem_long_broadcast\(8 bytes, root \d.* but PE \d calls shmem_long_broadcast\(8 bytes, root \d', CHECKED),
+    ('other place', r'PE [123] calls shmem_collectmem\(0 bytes, root 0, dest at heap 0x\d+\), but PE [123] calls', CHECKED),
+    ('other stride', r'PE \d calls shmem_alltoalls64\(8 bytes, dst \d, sst 1.* but PE \d calls', CHECKED),
+    ('allocates', r'(shmem_sync_all: PE \d calls .* but PE 3 makes another call|shmem_malloc: PE 3 asks .* but PE \d for something else)', CHECKED),
+    ('allocates', r'shmem_malloc: PE 3 asks for an allocation of 64 bytes', {}),
+    ('not in the set', r'shmem_sync: PE_start 0, logPE_stride 0 and PE_size 3: this PE is not in that active set', {}),
+    ('not initialised', r'shmem_barrier: pSync\[\d+\] is 0: every element must be SHMEM_SYNC_VALUE', {}),
+    ('too much', r'shmem_collectmem: the elements of all PEs are more bytes than an address space', {}),
+    ('too far', r'shmem_collectmem: the range of 4611686018427387904 bytes at 0x\w+ goes past', {}),
+    ('keeps a lock', r'shmem_set_lock: PE 2 \(pid \d+\) has called finalize and releases nothing any more', {}),
+]
+
+
+def case(name, says, env):
+    def ends():
+        outcome = expect(run([SHMEMRUN, '-n', '4', PROGRAM, name], env=env), says=says, within=20)
+        assert outcome.status not in (0, None), outcome
+    return (name + ''.join(f' {key}={value}' for key, value in env.items()), ends)
+
+
+if __name__ == '__main__':
+    sys.exit(main([case(*mistake) for mistake in MISTAKES]))

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// shmemrun's command line: its own options, and those that people know from other launchers. Each does what it says, or
+// is refused, or is said to have no meaning here; none is ignored in silence.
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <shmemx.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "launch.h"
+
+struct launch_options options;
+
+void launch_usage_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("shmemrun: ", stderr);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputs("\nshmemrun: try 'shmemrun --help'\n", stderr);
+    exit(STATUS_USAGE);
+}
+
+long launch_number(const char *option, const char *text, long low, long high)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno || end == text || *end || value < low || value > high)
+        launch_usage_error("%s is '%s', but must be an integer from %ld to %ld", option, text, low, high);
+    return value;
+}
+
+static void help(void)
+{
+    puts("usage: shmemrun [-n PES] [options] program [arguments] [: [-n PES] program [arguments]]...\n"
+         "Starts PES processes of the program on this host as one job. oshrun is the same command.\n"
+         "\n"
+         "  -n, -np, -c PES     how many (default 1, or the slots of the hosts that are named)\n"
+         "  -x NAME[=VALUE]     set a variable for all PEs (without a value: it must be set here)\n"
+         "  --bind-to WHAT      'core', 'hwthread': PE k on the k-th CPU that is allowed here, in turn; 'none' "
+         "(default)\n"
+         "  --report-bindings   say on which CPUs each PE may run\n"
+         "  --tag-output        begin each line of output with [PE]; also -l, --label\n"
+         "  --timeout SECONDS   end the job after that time, with exit status 124\n"
+         "  --wdir FOLDER       run the program there; also --chdir\n"
+         "  --stdin WHO         '0' (default): PE 0 has the standard input; 'none': nobody\n"
+         "  --quiet, -q         say nothing about PEs that fail; the exit status tells\n"
+         "  --host A[:N],...    hosts, with slots; also -H. Only names of this host are possible. More PEs than\n"
+         "                      slots need --oversubscribe\n"
+         "  --hostfile FILE     the same from a file, a host a line, 'name slots=N'; also --machinefile, -f\n"
+         "  --oversubscribe     allow more PEs than the hosts that are named have slots; where none is named, more\n"
+         "                      PEs than CPUs are always allowed\n"
+         "  --nooversubscribe   refuse more PEs than CPUs\n"
+         "  --help, --version\n"
+         "\n"
+         "PEs of several programs, separated by ':', are numbered in the order of the programs. Ctrl-C ends every PE.\n"
+         "When one PE fails, the others are ended and the exit status is that of the first that failed (128 + the\n"
+         "signal's number for a signal).\n"
+         "\n"
+         "Accepted from other launchers: --map-by and --rank-by slot, core, hwthread, node (PEs are numbered in turn "
+         "on\n"
+         "one host anyway), --map-by ppr:N:node, -N, --npernode N (refused when N is too few), -env and -genv NAME\n"
+         "VALUE, --allow-run-as-root, --use-hwthread-cpus, -envall, -genvall (always so). --mca NAME VALUE has no\n"
+         "meaning here, and that is said.");
+}
+
+/* --- variables -------------------------------------------------------------------------------------------------- */
+
+static void set_variable(const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (equals == text || !*text)
+        launch_usage_error("-x '%s' names no variable", text);
+    if (!equals) {
+        if (!getenv(text))
+            launch_usage_error("-x %s: the variable is not set here; write -x %s=VALUE", text, text);
+        return; /* the environment is passed on anyway */
+    }
+    char *name = strndup(text, (size_t)(equals - text));
+    if (!name || setenv(name, equals + 1, 1) < 0)
+        launch_usage_error("-x '%s': %s", text, strerror(errno));
+    free(name);
+}
+
+/* The second word of an option that takes two. */
+static const char *second(const char *option, char **argv)
+{
+    const char *word = argv[optind];
+    if (!word)
+        launch_usage_error("%s needs two words, a name and a value", option);
+    optind++;
+    return word;
+}
+
+/* --- where PEs go ----------------------------------------------------------------------------------------------- */
+
+static bool one_of(const char *text, const char *const *words)
+{
+    while (*words && strcmp(text, *words))
+        words++;
+    return *words != NULL;
+}
+
+static void bind_to(const char *what)
+{
+    if (!one_of(what, (const char *const[]){"core", "hwthread", "none", NULL}))
+        launch_usage_error("--bind-to is '%s', but must be 'core', 'hwthread' or 'none'", what);
+    options.bind = strcmp(what, "none") != 0;
+}
+
+static void per_host(const char *option, const char *text)
+{
+    options.per_host = (int)launch_number(option, text, 1, PES_MOST);
+}
+
+/* PEs are numbered in turn on one host: that is what these words ask for, and others cannot be had. */
+static void map_by(const char *option, char *what)
+{
+    if (!strncmp(what, "ppr:", 4)) {
+        char *unit = strchr(what + 4, ':');
+        if (!unit || strcmp(unit, ":node"))
+            launch_usage_error("%s is '%s', but of this kind only ppr:N:node is possible", option, what);
+        *unit = 0;
+        per_host(option, what + 4);
+        return;
+    }
+    char *more = strchr(what, ':');
+    if (more && (!strcasecmp(more, ":oversubscribe") || !strcasecmp(more, ":nooversubscribe"))) {
+        options.crowd = !strcasecmp(more, ":oversubscribe");
+        options.no_crowd = !options.crowd;
+        *more = 0;
+    }
+    if (*what && !one_of(what, (const char *const[]){"slot", "core", "hwthread", "node", NULL}))
+        launch_usage_error(
+            "%s is '%s', but must be 'slot', 'core', 'hwthread' or 'node': PEs go in turn to the CPUs of "
+            "one host",
+            option, what);
+}
+
+static void read_stdin(const char *who)
+{
+    if (strcmp(who, "none") && strcmp(who, "0"))
+        launch_usage_error("--stdin is '%s', but must be '0' or 'none'", who);
+    options.no_input = !strcmp(who, "none");
+}
+
+static void no_meaning(const char *option, const char *name, const char *value)
+{
+    if (!options.quiet)
+        fprintf(stderr, "shmemrun: %s %s %s is a setting of Open MPI and has no meaning here\n", option, name, value);
+}
+
+/* --- one program ------------------------------------------------------------------------------------------------ */
+
+static double seconds(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value > 0 && value < 1e9))
+        launch_usage_error("--timeout is '%s', but must be a number of seconds", text);
+    return value;
+}
+
+static const char *folder(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) < 0)
+        launch_usage_error("--wdir '%s': %s", path, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        launch_usage_error("--wdir '%s' is no folder", path);
+    return path;
+}
+
+enum {
+    BIND = 256,
+    TAG,
+    TIMEOUT,
+    HELP,
+    VERSION,
+    CROWD,
+    NO_CROWD,
+    MAP_BY,
+    RANK_BY,
+    HOST,
+    HOSTFILE,
+    WDIR,
+    STDIN_OF,
+    ENV,
+    ALWAYS,
+    MCA,
+    REPORT,
+    PER_HOST
+};
+
+static const struct option longs[] = {
+    {"np", required_argument, NULL, 'n'},
+    {"n", required_argument, NULL, 'n'},
+    {"bind-to", required_argument, NULL, BIND},
+    {"report-bindings", no_argument, NULL, REPORT},
+    {"tag-output", no_argument, NULL, TAG},
+    {"label", no_argument, NULL, TAG},
+    {"timeout", required_argument, NULL, TIMEOUT},
+    {"oversubscribe", no_argument, NULL, CROWD},
+    {"nooversubscribe", no_argument, NULL, NO_CROWD},
+    {"no-oversubscribe", no_argument, NULL, NO_CROWD},
+    {"map-by", required_argument, NULL, MAP_BY},
+    {"rank-by", required_argument, NULL, RANK_BY},
+    {"host", required_argument, NULL, HOST},
+    {"hosts", required_argument, NULL, HOST},
+    {"hostfile", required_argument, NULL, HOSTFILE},
+    {"machinefile", required_argument, NULL, HOSTFILE},
+    {"wdir", required_argument, NULL, WDIR},
+    {"wd", required_argument, NULL, WDIR},
+    {"chdir", required_argument, NULL, WDIR},
+    {"stdin", required_argument, NULL, STDIN_OF},
+    {"quiet", no_argument, NULL, 'q'},
+    {"env", required_argument, NULL, ENV},
+    {"genv", required_argument, NULL, ENV},
+    {"envall", no_argument, NULL, ALWAYS},
+    {"genvall", no_argument, NULL, ALWAYS},
+    {"allow-run-as-root", no_argument, NULL, ALWAYS},
+    {"use-hwthread-cpus", no_argument, NULL, ALWAYS},
+    {"mca", required_argument, NULL, MCA},
+    {"gmca", required_argument, NULL, MCA},
+    {"npernode", required_argument, NULL, PER_HOST},
+    {"ppn", required_argument, NULL, PER_HOST},
+    {"help", no_argument, NULL, HELP},
+    {"version", no_argument, NULL, VERSION},
+    {0},
+};
+
+static void take(int option, const char *word, char **argv, struct program *program)
+{
+    switch (option) {
+    case 'n':
+    case 'c':
+        program->n = (int)launch_number("-n", optarg, 1, PES_MOST);
+        break;
+    case 'x':
+        set_variable(optarg);
+        break;
+    case ENV: {
+        const char *name = optarg, *value = second(word, argv);
+        if (!*name || strchr(name, '=') || setenv(name, value, 1) < 0)
+            launch_usage_error("%s '%s' names no variable", word, name);
+        break;
+    }
+    case BIND:
+        bind_to(optarg);
+        break;
+    case REPORT:
+        options.report_bindings = true;
+        break;
+    case 'l':
+    case TAG:
+        options.tag = true;
+        break;
+    case 'q':
+        options.quiet = true;
+        break;
+    case TIMEOUT:
+        options.timeout = seconds(optarg);
+        break;
+    case CROWD:
+    case NO_CROWD:
+        options.crowd = option == CROWD;
+        options.no_crowd = option == NO_CROWD;
+        break;
+    case MAP_BY:
+    case RANK_BY:
+        map_by(option == MAP_BY ? "--map-by" : "--rank-by", optarg);
+        break;
+    case 'N':
+    case PER_HOST:
+        per_host(word, optarg);
+        break;
+    case 'H':
+    case HOST:
+        launch_read_hosts(word, optarg);
+        break;
+    case 'f':
+    case HOSTFILE:
+        launch_read_hostfile(word, optarg);
+        break;
+    case WDIR:
+        program->folder = folder(optarg);
+        break;
+    case STDIN_OF:
+        read_stdin(optarg);
+        break;
+    case MCA:
+        no_meaning(word, optarg, second(word, argv));
+        break;
+    case ALWAYS:
+        break; /* what it asks for is always so here */
+    case 'h':
+    case HELP:
+        help();
+        exit(0);
+    case VERSION:
+        printf("shmemrun of %s\n", shmemx_version());
+        exit(0);
+    default:
+        launch_usage_error("the command line is not understood");
+    }
+}
+
+/* argv: "shmemrun" and the words of one program. */
+static void read_program(int argc, char **argv, struct program *program)
+{
+    int option;
+    optind = 0; /* begin anew, the options of the C library too */
+    while ((option = getopt_long_only(argc, argv, "+n:c:x:hqlH:f:N:", longs, NULL)) != -1)
+        take(option, optind > 1 ? argv[optind - 1] == optarg && optind > 2 ? argv[optind - 2] : argv[optind - 1] : "",
+             argv, program);
+    program->command = argv + optind;
+    if (!*program->command)
+        launch_usage_error("no program is given");
+}
+
+/* --- all of them ------------------------------------------------------------------------------------------------ */
+
+static int cpus(void)
+{
+    cpu_set_t allowed;
+    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : PES_MOST;
+}
+
+static void count(void)
+{
+    struct program *only = options.program_count == 1 ? &options.programs[0] : NULL;
+    if (only && only->n == 0 && (options.slots || options.per_host))
+        only->n = options.slots ? options.slots : options.per_host;
+    for (int i = 0; i < options.program_count; i++) {
+        options.programs[i].n += options.programs[i].n == 0;
+        options.n += options.programs[i].n;
+    }
+    if (options.n > PES_MOST)
+        launch_usage_error("the programs have %d PEs together, but at most %d are possible", options.n, PES_MOST);
+    if (options.slots && options.n > options.slots && !options.crowd)
+        launch_usage_error("%d PEs are asked for, but the hosts have %d slots: add --oversubscribe, or slots",
+                           options.n, options.slots);
+    if (options.per_host && options.n > options.per_host)
+        launch_usage_error("%d PEs are asked for, but at most %d on a host: this build starts jobs on one host",
+                           options.n, options.per_host);
+    if (options.no_crowd && options.n > cpus())
+        launch_usage_error("%d PEs are asked for, but there are %d CPUs (--nooversubscribe)", options.n, cpus());
+}
+
+void launch_read_options(int argc, char **argv)
+{
+    for (int first = 1;;) {
+        int last = first;
+        while (last < argc && strcmp(argv[last], ":"))
+            last++;
+        if (options.program_count == PROGRAMS_MOST)
+            launch_usage_error("at most %d programs are possible", PROGRAMS_MOST);
+        char **words = calloc((size_t)(last - first) + 2, sizeof *words);
+        if (!words)
+            launch_usage_error("no memory");
+        words[0] = argv[0];
+        memcpy(words + 1, argv + first, (size_t)(last - first) * sizeof *words);
+        read_program(last - first + 1, words, &options.programs[options.program_count++]);
+        if (last >= argc)
+            break;
+        first = last + 1;
+    }
+    count();
+}
