@@ -9,7 +9,8 @@
 //   -EBUSY   another process has the device for itself             -EACCES  the owner has not let this process in
 //   -ENOTSUP the driver is too old (the text says which call is missing and which version brings it), or the device
 //            cannot do it                                          -EINVAL  an argument, or a ticket that is none
-//   -ESTALE  the memory's owner, or its process, is gone           -EIO     anything else
+//   -ESTALE  the memory's owner, or its process, is gone           -EBADFD  the thread's current context is not the
+//   -EIO     anything else                                                  stream's, or the stream is gone
 // No slot is NULL. Slots may be called from any thread, one at a time for one memory or stream. After fork() the child
 // can use nothing of this: drivers do not survive it; it starts anew by exec.
 #ifndef SHMEMI_HAL_DEVICE_H
@@ -21,19 +22,20 @@
 
 /* How memory is shared with other processes. */
 enum shmemi_device_way {
-    SHMEMI_WAY_DESCRIPTOR = 1, /* a file descriptor (CUDA virtual memory) */
-    SHMEMI_WAY_HANDLE_V2,      /* a number, checked against a list of processes (Ascend, the newer calls) */
-    SHMEMI_WAY_HANDLE_V1,      /* the same by the older calls */
-    SHMEMI_WAY_KEY,            /* a name, checked against a list of processes (Ascend) */
-    SHMEMI_WAY_LEGACY,         /* 64 bytes (CUDA, for memory that others allocated) */
+    SHMEMI_WAY_NONE,       /* not at all: the driver has no call for it, or the device cannot */
+    SHMEMI_WAY_DESCRIPTOR, /* a file descriptor (CUDA virtual memory) */
+    SHMEMI_WAY_HANDLE_V2,  /* a number, checked against a list of processes (Ascend, the newer calls) */
+    SHMEMI_WAY_HANDLE_V1,  /* the same by the older calls */
+    SHMEMI_WAY_KEY,        /* a name, checked against a list of processes (Ascend) */
+    SHMEMI_WAY_LEGACY,     /* 64 bytes (CUDA, for memory that others allocated) */
 };
 
 struct shmemi_device_info {
     char name[64];
     uint8_t id[16]; /* names the device in every process of this machine, whatever numbers they see it under */
     size_t free_bytes, total_bytes;
-    bool can_share;  /* memory from allocate() can be exported */
-    bool can_signal; /* write_value() and wait_value() work */
+    enum shmemi_device_way way; /* of sharing memory from allocate() */
+    bool can_signal;            /* write_value() and wait_value() work */
 };
 
 /* Memory that this process allocated or imported. The fields after `bytes` are the back end's own. */
@@ -52,7 +54,9 @@ struct shmemi_device_memory {
 struct shmemi_device_ticket {
     uint32_t magic, way;
     int32_t owner; /* identify() of the process that exported it */
-    uint32_t zero;
+    int32_t pid;   /* of that process, in the PID namespace of this inode: where that is the reader's own, it tells
+                      whether the owner lives */
+    uint64_t pid_namespace;
     uint64_t bytes, offset, handle;
     uint8_t id[16]; /* the device's */
     char key[72];
@@ -75,8 +79,9 @@ struct shmemi_device_pointer {
 
 /* What was current in a thread before enter(). */
 struct shmemi_device_current {
-    void *context;
+    void *context; /* NULL: none */
     int device;
+    bool same; /* it was what enter() was asked for: nothing changed */
 };
 
 struct shmemi_device_hal {
@@ -85,6 +90,8 @@ struct shmemi_device_hal {
     /* Opens the driver if that has not been done. *count: devices that this process may use, at least 1. May take
        seconds. What was opened stays so until the process ends: the drivers cannot be unloaded. */
     int (*open)(int *count);
+    /* The driver's version, for people: "CUDA 13.0". */
+    int (*version)(char text[64]);
     /* About one device. May block. */
     int (*describe)(int device, struct shmemi_device_info *out);
     /* The number under which this process sees the device of that id; -ENODEV when it does not see it. */
@@ -116,6 +123,9 @@ struct shmemi_device_hal {
     /* Whether `device` can reach the memory of `peer`; and lets it (again: no harm). Does not block. */
     int (*can_reach)(int device, int peer, bool *can);
     int (*reach)(int device, int peer);
+    /* Lets another device of this process touch memory of allocate() or import_memory(): reach(), and what the mapping
+       needs beside it. */
+    int (*admit)(const struct shmemi_device_memory *memory, int device);
 
     int (*create_stream)(int device, struct shmemi_device_stream *out);
     /* Waits for what is queued, then frees it. */
@@ -126,7 +136,8 @@ struct shmemi_device_hal {
     int (*query)(struct shmemi_device_stream stream, bool *done);
 
     /* Makes a device the calling thread's, as the slots below want it; leave() restores what was before. One pair
-       around any number of operations. The slots above do this themselves. */
+       around any number of operations; a thread that had none may keep it, by never calling leave(). The slots above do
+       this themselves. */
     int (*enter)(int device, struct shmemi_device_current *before);
     void (*leave)(const struct shmemi_device_current *before);
 
@@ -141,7 +152,8 @@ struct shmemi_device_hal {
     int (*wait_value)(const void *at, uint64_t value, enum shmemi_device_compare compare,
                       struct shmemi_device_stream stream);
 
-    /* What an address is. 0 also for host memory and for memory that the driver does not know. */
+    /* What an address is. 0 also for host memory and for memory that the driver does not know; -ENOTSUP when the driver
+       cannot say. */
     int (*describe_pointer)(const void *address, struct shmemi_device_pointer *out);
 };
 
@@ -153,7 +165,18 @@ int shmemi_device_self_test(const struct shmemi_device_hal *hal, int device, int
 
 enum { SHMEMI_TICKET_MAGIC = 0x54564453 };
 
-/* For back ends: a ticket that came from another process, judged by itself. */
+/* For back ends: an empty ticket of this process; a ticket that came from another process, judged by itself; and
+   whether the process that made it is known to be gone. */
+void shmemi_device_begin_ticket(struct shmemi_device_ticket *out, enum shmemi_device_way way, size_t bytes,
+                                int32_t owner);
 int shmemi_device_check_ticket(const struct shmemi_device_ticket *ticket, int32_t self);
+bool shmemi_device_owner_is_gone(const struct shmemi_device_ticket *ticket);
+
+/* "file descriptors", for people. */
+const char *shmemi_device_way_name(enum shmemi_device_way way);
+
+/* The back end of a type ("cuda", "npu"); NULL: there is none of that name. The index-th; NULL past the last. */
+const struct shmemi_device_hal *shmemi_device_of(const char *type);
+const struct shmemi_device_hal *shmemi_device_hal(int index);
 
 #endif

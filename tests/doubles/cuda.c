@@ -125,6 +125,13 @@ EXPORTED int cuCtxPushCurrent_v2(void *context)
     return 0;
 }
 
+EXPORTED int cuCtxGetCurrent(void **context)
+{
+    ENTER(cuCtxGetCurrent);
+    *context = depth ? &contexts[current()] : NULL;
+    return 0;
+}
+
 EXPORTED int cuCtxPopCurrent_v2(void **context)
 {
     ENTER_WITH_CONTEXT(cuCtxPopCurrent_v2);
@@ -189,8 +196,8 @@ EXPORTED int cuStreamDestroy_v2(void *handle)
 EXPORTED int cuMemGetInfo_v2(size_t *available, size_t *total)
 {
     ENTER_WITH_CONTEXT(cuMemGetInfo_v2);
-    *total = ROOM;
-    *available = ROOM - taken(current());
+    *total = room();
+    *available = room() - taken(current());
     return 0;
 }
 
@@ -243,7 +250,7 @@ static struct range *map_plain(struct physical *p)
 EXPORTED int cuMemAlloc_v2(uint64_t *out, size_t bytes)
 {
     ENTER_WITH_CONTEXT(cuMemAlloc_v2);
-    REQUIRE(bytes && bytes <= ROOM - taken(current()), MEMORY);
+    REQUIRE(bytes && bytes <= room() - taken(current()), MEMORY);
     struct physical *p = create_physical(current(), bytes);
     struct range *r = p ? map_plain(p) : NULL;
     REQUIRE(r, MEMORY);
@@ -323,7 +330,7 @@ EXPORTED int cuMemCreate(uint64_t *out, size_t bytes, const struct shmemi_cuda_p
 {
     ENTER(cuMemCreate);
     REQUIRE(good_properties(p) && flags == 0 && bytes && bytes % UNIT == 0, INVALID);
-    REQUIRE(bytes <= ROOM - taken(p->location.id), MEMORY);
+    REQUIRE(bytes <= room() - taken(p->location.id), MEMORY);
     struct physical *made = create_physical(p->location.id, bytes);
     REQUIRE(made, MEMORY);
     *out = handle_of(made);

@@ -18,13 +18,14 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-enum { PHYSICALS = 64, RANGES = 64, STREAMS = 16, QUEUED = 64, UNIT = 2 << 20, ROOM = 64 << 20, LEAK_STATUS = 97 };
+enum { PHYSICALS = 64, RANGES = 64, STREAMS = 16, QUEUED = 64, UNIT = 2 << 20, LEAK_STATUS = 97 };
 
 struct physical {
     bool used, imported;
     int fd, device, references; /* handles and mappings */
     bool handle;
     uint64_t shared; /* Ascend: the number that others import; 0: none */
+    int list;        /* Ascend: the file of those who may; 0: none */
     size_t bytes;
 };
 struct range {
@@ -53,8 +54,8 @@ static struct physical physicals[PHYSICALS];
 static struct range ranges[RANGES];
 static struct stream streams[STREAMS];
 
-/* For the tests: all calls so far; and the n-th call from now of one function answers `code`. */
-EXPORTED unsigned long double_calls;
+/* For the tests: all calls so far; and the n-th call from now of one function ("*": of any) answers `code`. */
+EXPORTED unsigned long double_calls, double_failures;
 EXPORTED void double_fail(const char *call, int nth, int code);
 static struct {
     char call[64];
@@ -72,15 +73,22 @@ void double_fail(const char *call, int nth, int code)
 static int entered(const char *call)
 {
     double_calls++;
-    if (scripted.left > 0 && !strcmp(scripted.call, call) && --scripted.left == 0)
-        return scripted.code;
-    return 0;
+    if (scripted.left <= 0 || (*scripted.call != '*' && strcmp(scripted.call, call)) || --scripted.left > 0)
+        return 0;
+    double_failures++;
+    return scripted.code;
 }
 
 static int setting(const char *name, int usual)
 {
     const char *text = getenv(name);
     return text ? atoi(text) : usual;
+}
+
+/* Bytes a device. */
+static size_t room(void)
+{
+    return (size_t)setting("DOUBLE_ROOM", 64) << 20;
 }
 
 static size_t taken(int device)
@@ -120,6 +128,8 @@ static void drop(struct physical *p)
 {
     if (--p->references == 0) {
         close(p->fd);
+        if (p->list > 0)
+            close(p->list);
         p->used = false;
     }
 }

@@ -23,7 +23,7 @@ static int check_device(int device)
 }
 
 /* The first call makes the device's default context; later ones only make it current. */
-static int make_current(int device)
+static int make_current(int device, struct shmemi_device_current *before)
 {
     int rc = 0;
     pthread_mutex_lock(&making);
@@ -31,7 +31,8 @@ static int make_current(int device)
     if (!context && (rc = SHMEMI_ASCEND(aclrtSetDevice, device)) == 0)
         rc = SHMEMI_ASCEND(aclrtGetCurrentContext, &contexts[device]);
     pthread_mutex_unlock(&making);
-    return context ? SHMEMI_ASCEND(aclrtSetCurrentContext, context) : rc;
+    before->same = context && before->context == context;
+    return context && !before->same ? SHMEMI_ASCEND(aclrtSetCurrentContext, context) : rc;
 }
 
 int shmemi_ascend_enter(int device, struct shmemi_device_current *before)
@@ -42,12 +43,12 @@ int shmemi_ascend_enter(int device, struct shmemi_device_current *before)
         return rc;
     if (shmemi_ascend.aclrtGetCurrentContext(&before->context) != 0)
         before->context = NULL;
-    return make_current(device);
+    return make_current(device, before);
 }
 
 void shmemi_ascend_leave(const struct shmemi_device_current *before)
 {
-    if (before->context) /* a thread that had none cannot be given none */
+    if (before->context && !before->same) /* a thread that had none cannot be given none */
         shmemi_ascend.aclrtSetCurrentContext(before->context);
 }
 
@@ -101,7 +102,6 @@ int shmemi_ascend_identify(int device, int32_t *process)
 static int describe(int device, struct shmemi_device_info *out)
 {
     struct shmemi_device_current before;
-    enum shmemi_device_way way;
     memset(out, 0, sizeof *out);
     snprintf(out->name, sizeof out->name, "Ascend %d", device);
     int rc = shmemi_ascend_id(device, out->id);
@@ -109,8 +109,22 @@ static int describe(int device, struct shmemi_device_info *out)
         return rc;
     rc = SHMEMI_ASCEND(aclrtGetMemInfo, ACL_HBM, &out->free_bytes, &out->total_bytes);
     shmemi_ascend_leave(&before);
-    out->can_share = shmemi_ascend_way(&way) == 0;
+    if (rc < 0)
+        return rc;
+    if (shmemi_ascend_way(&out->way) < 0)
+        out->way = SHMEMI_WAY_NONE;
     out->can_signal = shmemi_ascend.aclrtValueWrite && shmemi_ascend.aclrtValueWait;
+    return rc;
+}
+
+static int version(char text[64])
+{
+    int32_t major = 0, minor = 0, patch = 0;
+    int rc = shmemi_ascend_open(NULL);
+    if (rc == 0 && shmemi_ascend.aclrtGetVersion)
+        rc = SHMEMI_ASCEND(aclrtGetVersion, &major, &minor, &patch);
+    const char *chip = rc == 0 && shmemi_ascend.chip ? shmemi_ascend.chip() : NULL;
+    snprintf(text, 64, "ACL %d.%d.%d%s%.40s", major, minor, patch, chip ? ", " : "", chip ? chip : "");
     return rc;
 }
 
@@ -143,6 +157,20 @@ int shmemi_ascend_reach(int device, int peer)
     if (!reached[device][peer] && (rc = SHMEMI_ASCEND(aclrtDeviceEnablePeerAccess, peer, 0)) == 0)
         reached[device][peer] = true;
     pthread_mutex_unlock(&making);
+    shmemi_ascend_leave(&before);
+    return rc;
+}
+
+static int admit(const struct shmemi_device_memory *memory, int device)
+{
+    struct shmemi_ascend_access access = {.flags = ACL_READ_WRITE, .location = {(uint32_t)device, ACL_ON_DEVICE}};
+    struct shmemi_device_current before;
+    int rc = shmemi_ascend_reach(device, memory->device);
+    bool mapped = memory->way == SHMEMI_WAY_HANDLE_V2 || memory->way == SHMEMI_WAY_HANDLE_V1;
+    if (rc < 0 || device == memory->device || !mapped || !shmemi_ascend.aclrtMemSetAccess ||
+        (rc = shmemi_ascend_enter(device, &before)) < 0)
+        return rc;
+    rc = SHMEMI_ASCEND(aclrtMemSetAccess, memory->address, memory->bytes, &access, 1);
     shmemi_ascend_leave(&before);
     return rc;
 }
@@ -240,6 +268,7 @@ const struct shmemi_device_hal shmemi_device_ascend = {
     .type = "npu",
     .maker = "Ascend",
     .open = shmemi_ascend_open,
+    .version = version,
     .describe = describe,
     .find = shmemi_ascend_find,
     .identify = shmemi_ascend_identify,
@@ -250,6 +279,7 @@ const struct shmemi_device_hal shmemi_device_ascend = {
     .import_memory = shmemi_ascend_import_memory,
     .can_reach = can_reach,
     .reach = shmemi_ascend_reach,
+    .admit = admit,
     .create_stream = create_stream,
     .destroy_stream = destroy_stream,
     .finish = finish,

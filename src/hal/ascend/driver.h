@@ -33,6 +33,8 @@ _Static_assert(sizeof(struct shmemi_ascend_pointer) == 28, "aclrtPtrAttributes")
 enum {
     ACL_REPEATED = 100002,
     ACL_BAD_DEVICE = 107001,
+    ACL_NO_CONTEXT = 107002,
+    ACL_OTHER_CONTEXT = 107003,
     ACL_UNSUPPORTED = 200001,
     ACL_UNSUPPORTED_RT = 207000,
     ACL_NO_ROOM = 200000,
@@ -87,6 +89,7 @@ enum {
     X(0, "CANN 8.5.0", aclrtMemExportToShareableHandleV2, (void *, uint64_t, int, void *))                             \
     X(0, "CANN 8.5.0", aclrtMemSetPidToShareableHandleV2, (void *, int, int32_t *, size_t))                            \
     X(0, "CANN 8.5.0", aclrtMemImportFromShareableHandleV2, (void *, int, uint64_t, void **))                          \
+    X(0, "a later CANN", aclrtGetVersion, (int32_t *, int32_t *, int32_t *))                                           \
     X(0, "a later CANN", aclrtGetPhyDevIdByUserDevId, (int32_t, int32_t *))                                            \
     X(0, "a later CANN", aclrtPointerGetAttributes, (const void *, struct shmemi_ascend_pointer *))
 
@@ -95,6 +98,7 @@ struct shmemi_ascend_driver {
     SHMEMI_ASCEND_CALLS(SHMEMI_ASCEND_MEMBER)
 #undef SHMEMI_ASCEND_MEMBER
     const char *(*message)(void); /* aclGetRecentErrMsg */
+    const char *(*chip)(void);    /* aclrtGetSocName */
 };
 
 #endif

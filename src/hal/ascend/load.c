@@ -28,6 +28,9 @@ static int errno_of(int result)
     case ACL_BAD_DEVICE:
     case ACL_NO_DEVICE:
         return -ENODEV;
+    case ACL_NO_CONTEXT:
+    case ACL_OTHER_CONTEXT:
+        return -EBADFD;
     case ACL_NO_PERMISSION:
         return -EACCES;
     case ACL_UNSUPPORTED:
@@ -65,10 +68,11 @@ static int load(void)
         return shmemi_fail(-ENODEV, "no Ascend driver: %s cannot be opened%s",
                            *own ? *own : "neither libacl_rt.so nor libascendcl.so",
                            shmemi_loader_works() ? "" : " (a statically linked program can open none)");
-    const struct shmemi_library_call message = {"aclGetRecentErrMsg", "ACL 1.1.0", true,
-                                                (void (**)(void)) & shmemi_ascend.message};
+    const struct shmemi_library_call texts[] = {
+        {"aclGetRecentErrMsg", "ACL 1.1.0", true, (void (**)(void)) & shmemi_ascend.message},
+        {"aclrtGetSocName", "ACL 1.1.0", false, (void (**)(void)) & shmemi_ascend.chip}};
     int rc = shmemi_library_fill(library, "Ascend", calls, CALLS);
-    return rc < 0 ? rc : shmemi_library_fill(library, "Ascend", &message, 1);
+    return rc < 0 ? rc : shmemi_library_fill(library, "Ascend", texts, 2);
 }
 
 static int start(void)

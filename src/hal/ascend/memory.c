@@ -2,7 +2,6 @@
 // Memory: physical memory mapped at reserved addresses, shared as numbers with a list of processes that may import it;
 // or, where the driver cannot do that, memory in one piece that is shared by a key.
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "ascend.h"
@@ -79,10 +78,10 @@ static int create(size_t bytes, struct shmemi_device_memory *out)
     return rc;
 }
 
-/* Whole huge pages, so that nothing else lies in what is shared. */
+/* Shared by a key, or not at all. Whole huge pages, so that nothing else lies in what is shared. */
 static int create_plain(size_t bytes, struct shmemi_device_memory *out)
 {
-    out->way = SHMEMI_WAY_KEY;
+    out->way = has_way(SHMEMI_WAY_KEY) == 0 ? SHMEMI_WAY_KEY : SHMEMI_WAY_NONE;
     out->bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     return SHMEMI_ASCEND(aclrtMalloc, &out->address, out->bytes, ACL_HUGE_ONLY);
 }
@@ -98,12 +97,10 @@ int shmemi_ascend_allocate(int device, size_t bytes, struct shmemi_device_memory
     int rc = shmemi_ascend_enter(device, &before);
     if (rc < 0)
         return rc;
-    if ((rc = shmemi_ascend_way(&out->way)) == 0) {
-        rc = out->way == SHMEMI_WAY_KEY ? create_plain(bytes, out) : create(bytes, out);
-        /* Virtual devices have the calls and refuse them. */
-        if (rc == -ENOTSUP && out->way != SHMEMI_WAY_KEY && has_way(SHMEMI_WAY_KEY) == 0)
-            rc = create_plain(bytes, out);
-    }
+    rc = shmemi_ascend_way(&out->way) < 0 || out->way == SHMEMI_WAY_KEY ? create_plain(bytes, out) : create(bytes, out);
+    /* Virtual devices have the calls and refuse them. */
+    if (rc == -ENOTSUP && out->way != SHMEMI_WAY_KEY && out->way != SHMEMI_WAY_NONE)
+        rc = create_plain(bytes, out);
     if (rc < 0) {
         out->address = NULL;
         shmemi_fail_in(rc, "%zu bytes on Ascend device %d", bytes, device);
@@ -117,7 +114,7 @@ void shmemi_ascend_release(struct shmemi_device_memory *memory)
     struct shmemi_device_current before;
     if (!memory->address || shmemi_ascend_enter(memory->device, &before) < 0)
         return;
-    if (memory->way == SHMEMI_WAY_KEY) {
+    if (memory->way == SHMEMI_WAY_KEY || memory->way == SHMEMI_WAY_NONE) {
         if (*memory->key)
             shmemi_ascend.aclrtIpcMemClose(memory->key);
         if (!memory->imported)
@@ -161,11 +158,15 @@ int shmemi_ascend_export_memory(struct shmemi_device_memory *memory, const int32
     memset(ticket, 0, sizeof *ticket);
     if (memory->imported)
         return shmemi_fail(-EINVAL, "memory that was imported is exported by its owner only");
-    ticket->magic = SHMEMI_TICKET_MAGIC;
-    ticket->way = memory->way;
-    ticket->bytes = memory->bytes;
-    int rc = shmemi_ascend_id(memory->device, ticket->id);
-    if (rc < 0 || (rc = shmemi_ascend_identify(memory->device, &ticket->owner)) < 0 ||
+    int32_t self;
+    enum shmemi_device_way missing;
+    int rc = shmemi_ascend_identify(memory->device, &self);
+    if (rc == 0 && memory->way == SHMEMI_WAY_NONE && (rc = shmemi_ascend_way(&missing)) == 0)
+        rc = shmemi_fail(-ENOTSUP, "this Ascend device cannot share its memory with other processes");
+    if (rc < 0)
+        return rc;
+    shmemi_device_begin_ticket(ticket, memory->way, memory->bytes, self);
+    if ((rc = shmemi_ascend_id(memory->device, ticket->id)) < 0 ||
         (rc = shmemi_ascend_enter(memory->device, &before)) < 0)
         return rc;
     rc = share(memory, (int32_t *)(uintptr_t)processes, count, ticket);
@@ -211,8 +212,8 @@ static int import_on(const struct shmemi_device_ticket *ticket, struct shmemi_de
     int rc = has_way(out->way);
     if (rc == 0)
         rc = out->way == SHMEMI_WAY_KEY ? import_key(ticket, out) : import_handle(ticket, out);
-    if (rc < 0 && kill(ticket->owner, 0) < 0 && errno == ESRCH)
-        rc = shmemi_fail_in(-ESTALE, "the process %d that owns this Ascend memory is gone", ticket->owner);
+    if (rc < 0 && shmemi_device_owner_is_gone(ticket))
+        rc = shmemi_fail_in(-ESTALE, "the process %d that owns this Ascend memory is gone", ticket->pid);
     if (rc < 0)
         out->address = NULL;
     return rc;
@@ -231,8 +232,13 @@ int shmemi_ascend_import_memory(const struct shmemi_device_ticket *ticket, int d
     if (ticket->way == SHMEMI_WAY_DESCRIPTOR || ticket->way == SHMEMI_WAY_LEGACY)
         return shmemi_fail(-EINVAL, "a ticket of way %u is not for Ascend memory", ticket->way);
     out->way = ticket->way;
-    if ((rc = shmemi_ascend_find(ticket->id, &home)) < 0 || (rc = shmemi_ascend_reach(device, home)) < 0 ||
-        (rc = shmemi_ascend_enter(device, &before)) < 0)
+    if ((rc = shmemi_ascend_find(ticket->id, &home)) == 0 && out->way == SHMEMI_WAY_KEY && home != device)
+        rc =
+            shmemi_fail(-ENOTSUP,
+                        "this Ascend driver shares memory by keys only, and such memory of device %d can not be copied "
+                        "between host and device %d: import it for device %d",
+                        home, device, home);
+    if (rc < 0 || (rc = shmemi_ascend_reach(device, home)) < 0 || (rc = shmemi_ascend_enter(device, &before)) < 0)
         return rc;
     rc = import_on(ticket, out);
     shmemi_ascend_leave(&before);

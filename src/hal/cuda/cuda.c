@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,14 +43,19 @@ int shmemi_cuda_enter(int device, struct shmemi_device_current *before)
     cuda_context context;
     *before = (struct shmemi_device_current){.device = device};
     int rc = shmemi_cuda_context(device, &context);
-    return rc < 0 ? rc : SHMEMI_CUDA(cuCtxPushCurrent_v2, context);
+    if (rc < 0)
+        return rc;
+    if (shmemi_cuda.cuCtxGetCurrent(&before->context) != 0)
+        before->context = NULL;
+    before->same = before->context == context;
+    return before->same ? 0 : SHMEMI_CUDA(cuCtxPushCurrent_v2, context);
 }
 
 void shmemi_cuda_leave(const struct shmemi_device_current *before)
 {
     cuda_context popped;
-    (void)before; /* the driver keeps a stack */
-    shmemi_cuda.cuCtxPopCurrent_v2(&popped);
+    if (!before->same)
+        shmemi_cuda.cuCtxPopCurrent_v2(&popped); /* the driver keeps a stack */
 }
 
 int shmemi_cuda_id(int device, uint8_t id[16])
@@ -112,8 +118,17 @@ static int describe(int device, struct shmemi_device_info *out)
         return rc;
     rc = SHMEMI_CUDA(cuMemGetInfo_v2, &out->free_bytes, &out->total_bytes);
     shmemi_cuda_leave(&before);
-    out->can_share = vmm && descriptors && shmemi_cuda.cuMemCreate;
+    out->way = vmm && descriptors && shmemi_cuda.cuMemCreate ? SHMEMI_WAY_DESCRIPTOR : SHMEMI_WAY_NONE;
     out->can_signal = values && shmemi_cuda.cuStreamWriteValue64_v2 && shmemi_cuda.cuStreamWaitValue64_v2;
+    return rc;
+}
+
+static int version(char text[64])
+{
+    int number = 0, rc = shmemi_cuda_open(NULL);
+    if (rc == 0)
+        rc = SHMEMI_CUDA(cuDriverGetVersion, &number);
+    snprintf(text, 64, "CUDA %d.%d", number / 1000, number % 1000 / 10);
     return rc;
 }
 
@@ -154,6 +169,15 @@ int shmemi_cuda_reach(int device, int peer)
     cuda_result result = shmemi_cuda.cuCtxEnablePeerAccess(other, 0);
     shmemi_cuda_leave(&before);
     return (int)result == CUDA_PEER_ALREADY ? 0 : shmemi_cuda_result(result, "cuCtxEnablePeerAccess");
+}
+
+static int admit(const struct shmemi_device_memory *memory, int device)
+{
+    const cuda_access access = {.location = {CUDA_ON_DEVICE, device}, .flags = CUDA_READ_WRITE};
+    int rc = shmemi_cuda_reach(device, memory->device);
+    return rc < 0 || memory->way != SHMEMI_WAY_DESCRIPTOR
+               ? rc
+               : SHMEMI_CUDA(cuMemSetAccess, (uintptr_t)memory->address, memory->bytes, &access, 1);
 }
 
 static int create_stream(int device, struct shmemi_device_stream *out)
@@ -230,6 +254,7 @@ const struct shmemi_device_hal shmemi_device_cuda = {
     .type = "cuda",
     .maker = "CUDA",
     .open = shmemi_cuda_open,
+    .version = version,
     .describe = describe,
     .find = shmemi_cuda_find,
     .identify = identify,
@@ -240,6 +265,7 @@ const struct shmemi_device_hal shmemi_device_cuda = {
     .import_memory = shmemi_cuda_import_memory,
     .can_reach = can_reach,
     .reach = shmemi_cuda_reach,
+    .admit = admit,
     .create_stream = create_stream,
     .destroy_stream = destroy_stream,
     .finish = finish,

@@ -49,7 +49,9 @@ enum {
     CUDA_UNAVAILABLE = 46,
     CUDA_NO_DEVICE = 100,
     CUDA_INVALID_DEVICE = 101,
+    CUDA_NO_CONTEXT = 201,
     CUDA_PEER_UNSUPPORTED = 217,
+    CUDA_BAD_HANDLE = 400,
     CUDA_NOT_READY = 600,
     CUDA_PEER_ALREADY = 704,
     CUDA_NOT_PERMITTED = 800,
@@ -81,6 +83,7 @@ enum {
     X(1, "CUDA 2.0", cuDeviceGetAttribute, (int *, cuda_attribute, cuda_device))                                       \
     X(1, "CUDA 7.0", cuDevicePrimaryCtxRetain, (cuda_context *, cuda_device))                                          \
     X(1, "CUDA 4.0", cuCtxPushCurrent_v2, (cuda_context))                                                              \
+    X(1, "CUDA 4.0", cuCtxGetCurrent, (cuda_context *))                                                                \
     X(1, "CUDA 4.0", cuCtxPopCurrent_v2, (cuda_context *))                                                             \
     X(1, "CUDA 4.0", cuCtxEnablePeerAccess, (cuda_context, unsigned))                                                  \
     X(1, "CUDA 4.0", cuDeviceCanAccessPeer, (int *, cuda_device, cuda_device))                                         \

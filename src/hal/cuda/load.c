@@ -29,6 +29,9 @@ static int errno_of(cuda_result result)
         return -ENODEV;
     case CUDA_UNAVAILABLE:
         return -EBUSY;
+    case CUDA_NO_CONTEXT:
+    case CUDA_BAD_HANDLE:
+        return -EBADFD;
     case CUDA_NOT_PERMITTED:
         return -EACCES;
     case CUDA_PEER_UNSUPPORTED:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory: by the driver's virtual memory calls, shared as descriptors; and what others allocated, by the older handles.
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -91,11 +90,7 @@ void shmemi_cuda_release(struct shmemi_device_memory *memory)
 
 static int fill_ticket(int device, enum shmemi_device_way way, size_t bytes, struct shmemi_device_ticket *ticket)
 {
-    memset(ticket, 0, sizeof *ticket); /* no padding of ours goes to others */
-    ticket->magic = SHMEMI_TICKET_MAGIC;
-    ticket->way = way;
-    ticket->owner = (int32_t)getpid();
-    ticket->bytes = bytes;
+    shmemi_device_begin_ticket(ticket, way, bytes, (int32_t)getpid());
     return shmemi_cuda_id(device, ticket->id);
 }
 
@@ -204,8 +199,8 @@ static int import_legacy(const struct shmemi_device_ticket *ticket, struct shmem
     if (rc == 0)
         rc = SHMEMI_CUDA(cuIpcOpenMemHandle_v2, &at, handle, CUDA_IPC_LAZY_PEER);
     if (rc < 0)
-        return kill(ticket->owner, 0) < 0 && errno == ESRCH
-                   ? shmemi_fail_in(-ESTALE, "the process %d that owns this CUDA memory is gone", ticket->owner)
+        return shmemi_device_owner_is_gone(ticket)
+                   ? shmemi_fail_in(-ESTALE, "the process %d that owns this CUDA memory is gone", ticket->pid)
                    : rc;
     if ((rc = SHMEMI_CUDA(cuMemGetAddressRange_v2, &base, &whole, at)) == 0 &&
         (ticket->offset > whole || ticket->bytes > whole - ticket->offset))
