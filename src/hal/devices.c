@@ -15,6 +15,7 @@
 #include "base/loader.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "device.h"
 #include "library.h"
 
 enum { NAMES_MOST = 3, FOLDERS_MOST = 5, TEXT_MOST = 768 };
@@ -85,8 +86,8 @@ static const char *find_driver(const struct device *d)
     return NULL;
 }
 
-/* Looks for everything, and says of each part whether it is there; true if all of it is. */
-static bool survey(const struct device *d, char text[TEXT_MOST])
+/* Looks for everything, and says of each part whether it is there. */
+static void survey(const struct device *d, char text[TEXT_MOST])
 {
     char drivers[128], libraries[128];
     const char *driver = find_driver(d), *library = find_library(d);
@@ -96,7 +97,6 @@ static bool survey(const struct device *d, char text[TEXT_MOST])
              device ? "found" : "missing", library ? library : either(d->sonames, libraries),
              library ? "found" : "missing",
              shmemi_loader_works() ? "" : " (a statically linked program can load none)");
-    return driver && device && library;
 }
 
 /* --- choosing ---------------------------------------------------------------------------------------------------- */
@@ -114,19 +114,23 @@ static int read_fallback(bool *host)
 static int find_device(const struct device *d, bool fall_back, const struct shmemi_hal **out)
 {
     static atomic_flag told[DEVICES];
-    char text[TEXT_MOST];
-    bool complete = survey(d, text);
-    int rc = complete ? shmemi_fail(-ENODEV, "memory of type '%s': this build has no %s back end yet (%s)", d->type,
-                                    d->maker, text)
-                      : shmemi_fail(-ENODEV,
-                                    "memory of type '%s' is not to be had here (%s); SHMEM_DEVICE_FALLBACK=host "
-                                    "puts host memory in its place",
-                                    d->type, text);
+    char text[TEXT_MOST], why[TEXT_MOST];
+    int count;
+    if (shmemi_device_of(d->type)->open(&count) == 0)
+        return shmemi_fail(-ENOTSUP,
+                           "memory of type '%s' is there, but comes in pools of its own: shmemx_device_pool_create()",
+                           d->type);
+    snprintf(why, sizeof why, "%s", shmemi_last_error());
+    survey(d, text);
+    int rc = shmemi_fail(-ENODEV,
+                         "memory of type '%s' is not to be had here: %s (%s); SHMEM_DEVICE_FALLBACK=host puts host "
+                         "memory in its place",
+                         d->type, why, text);
     if (!fall_back)
         return rc;
     if (!atomic_flag_test_and_set(&told[d - devices]))
-        shmemi_warn("hal", "SHMEM_DEVICE_FALLBACK=host: host memory in place of type '%s' (%s%s)", d->type,
-                    complete ? "this build has no back end for it yet; " : "", text);
+        shmemi_warn("hal", "SHMEM_DEVICE_FALLBACK=host: host memory in place of type '%s': %s (%s)", d->type, why,
+                    text);
     *out = &shmemi_hal_host;
     return 0;
 }
@@ -141,7 +145,7 @@ int shmemi_hal_find(const char *type, const struct shmemi_hal **out)
     int rc = read_fallback(&fall_back);
     if (rc < 0)
         return rc;
-    if (!strcmp(type, "auto")) { /* no device has a back end in this build */
+    if (!strcmp(type, "auto")) { /* devices have pools of their own */
         *out = &shmemi_hal_host;
         return 0;
     }

@@ -27,13 +27,12 @@ static int driver_device(int device, cuda_device *out)
 int shmemi_cuda_context(int device, cuda_context *out)
 {
     cuda_device number;
-    int rc = driver_device(device, &number);
-    if (rc < 0)
-        return rc;
+    int rc = 0;
     pthread_mutex_lock(&retaining);
-    if (!contexts[device])
-        rc = SHMEMI_CUDA(cuDevicePrimaryCtxRetain, &contexts[device], number);
-    *out = contexts[device];
+    *out = device >= 0 && device < SHMEMI_CUDA_DEVICES ? contexts[device] : NULL;
+    if (!*out && (rc = driver_device(device, &number)) == 0 &&
+        (rc = SHMEMI_CUDA(cuDevicePrimaryCtxRetain, out, number)) == 0)
+        contexts[device] = *out;
     pthread_mutex_unlock(&retaining);
     return rc;
 }
