@@ -268,4 +268,9 @@ int ext_queue_init(PyObject *module);
 
 extern PyMethodDef ext_access_methods[], ext_collective_methods[];
 
+/* --- device.c ----------------------------------------------------------------------------------------- */
+
+extern PyMethodDef ext_device_methods[];
+int ext_device_init(PyObject *module);
+
 #endif
