@@ -170,7 +170,7 @@ def program(tmp_path, text, name='program.py'):
     return path
 
 
-DOUBLES = {'npu': 'ascend-85', 'cuda': 'cuda-130', 'old npu': 'ascend-82'}
+DOUBLES = {'npu': 'ascend-85', 'cuda': 'cuda-130', 'old npu': 'ascend-82', 'no handles': 'ascend-70'}
 
 
 def double(kind):

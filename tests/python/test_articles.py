@@ -432,4 +432,8 @@ output = torch.mm(shared_tensor, shared_tensor.T)  # repaired
 assert torch.equal(output, torch.eye(1024) * 4)  # check
 shared_tensor += 1  # check
 assert shared_buffer[0, 1] == HOST and shared_buffer[0, 0] == 2 + HOST  # check
+if not HOST:  # check: tensors of the host go in
+    shared_buffer.copy_from(output)
+    shared_buffer[1] = torch.arange(1024.)
+    assert shared_buffer[0, 0] == 4 and shared_buffer[1, 1023] == 1023
 ''', memory=memory)

@@ -2,6 +2,9 @@
 """Memory of devices in Python, on doubles of the drivers. Each program is a process of its own, because a double looks for
 what is left when the process ends (exit status 97)."""
 
+import json
+import re
+
 import pytest
 from jobs import PYTHON, double, environment, start
 
@@ -287,15 +290,38 @@ raises(shmem.DeviceMissing, "the toolkit's stub", shmem.create_pool, '1M', type=
 ''', '', DOUBLE_INIT='34')
 
 
-def test_torch():
-    """Tensors of the host go in and out; what cannot be had is said."""
-    pytest.importorskip('torch')
-    program('''
-import torch
-pool = shmem.create_pool('2M', type='npu')
-buf = pool.alloc((2, 3), np.float32)
-buf.copy_from(torch.arange(6.).reshape(2, 3))
-assert torch.equal(torch.from_numpy(buf.to_numpy()), torch.arange(6.).reshape(2, 3))
-buf[1] = torch.zeros(3)
-assert buf[1, 2] == 0 and buf[0, 2] == 2
-''', '')
+def tool(*command, **env):
+    return start(list(command), env=doubles(**env)).finish(60)
+
+
+def test_self_test():
+    """The one command for the person with hardware, here on all doubles at once, and where there is nothing."""
+    said = tool('shmem-bench', 'device', '--self-test').ok().out
+    assert ' 0 failed' in said and 'FAILED' not in said
+    for device in ('npu:0', 'npu:1', 'cuda:0', 'cuda:1'):
+        assert re.search(f'^device {device} .*; shares by: ', said, re.M)
+        assert re.search(f'^ok +{device} +memory shared by two processes$', said, re.M)
+    assert 'a copy to cuda:0 (by way of the host)' in said and 'a copy to npu:1 (they reach each other)' in said
+    old = tool('shmem-bench', 'device', '--self-test', SHMEM_ASCEND_LIBRARY=double('no handles'), SHMEM_CUDA_LIBRARY='/none').ok().out
+    assert 'skip   npu:0    memory shared by two processes: ' in old and ' 0 failed' in old
+    none = tool('shmem-bench', 'device', '--self-test', SHMEM_ASCEND_LIBRARY='/none', SHMEM_CUDA_LIBRARY='/none')
+    assert none.code == 77 and none.out.count('cannot be opened') == 2
+    assert tool('shmem-bench', 'pool', '--self-test').code == 2
+
+
+def test_measuring():
+    said = tool('shmem-bench', 'device', '--quick', '--json', '-').ok().out
+    figures = json.loads(said)['device']['figures']
+    assert len(figures) == 4 * 3 * 7 and all(figure > 0 for figure in figures.values())
+    assert re.search(r'npu:0.to_device +[0-9.]+ GB/s', tool('shmem-bench', 'device', '--quick').ok().out)
+
+
+def test_info():
+    report = json.loads(tool('shmem-info', '--devices', '--json').ok().out)
+    assert list(report) == ['npu:0', 'npu:1', 'cuda:0', 'cuda:1'] and report['cuda:1']['reaches'] == '0'
+    assert report['npu:0']['shares_by'].startswith('shareable handles') and report['cuda:0']['driver'] == 'CUDA 13.0'
+    text = tool('shmem-info', '--devices', DOUBLE_PEERS='0').ok().out
+    assert text.count('reaches devices          none') == 4
+    none = tool('shmem-info', '--devices', SHMEM_ASCEND_LIBRARY='/none', SHMEM_CUDA_LIBRARY='libc.so.6')
+    assert none.code == 1 and 'no Ascend driver: /none cannot be opened' in none.out and 'too old' in none.out
+    assert json.loads(tool('shmem-info', '--json').ok().out)['backends']['npu'] == 'usable'

@@ -66,7 +66,7 @@ static int load(void)
     void *library = shmemi_library_open(*own ? own : usual, folders, &name);
     if (!library)
         return shmemi_fail(-ENODEV, "no Ascend driver: %s cannot be opened%s",
-                           *own ? *own : "neither libacl_rt.so nor libascendcl.so",
+                           *own ? *own : "libacl_rt.so or libascendcl.so",
                            shmemi_loader_works() ? "" : " (a statically linked program can open none)");
     const struct shmemi_library_call texts[] = {
         {"aclGetRecentErrMsg", "ACL 1.1.0", true, (void (**)(void)) & shmemi_ascend.message},
