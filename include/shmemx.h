@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <shmem.h>
+#include <shmemx_device.h>
 #include <shmemx_group.h>
 #include <shmemx_pool.h>
 #include <shmemx_queue.h>

@@ -278,7 +278,8 @@ typedef struct {
 /* Maps what a key opens. token: what the exporter's allow list asks for, or NULL. Importing twice costs no second
    mapping. A process that is attached to the pool gets the memory to read and write where it has it already, valid as
    long as it is attached; everybody else a mapping that lasts as long as the import. -EINVAL the key is malformed,
-   -ENOKEY unknown, -EKEYREVOKED revoked, -EACCES refused, -EKEYEXPIRED nobody living holds it. */
+   -ENOKEY unknown, -EKEYREVOKED revoked, -EACCES refused, -EKEYEXPIRED nobody living holds it. -EMEDIUMTYPE: it opens
+   memory of a device, which shmemx_device_import() maps. */
 SHMEMX_API int shmemx_import(const char *key, shmemx_import_mode_t mode, const char *token, shmemx_import_t *out);
 SHMEMX_API int shmemx_import_info(shmemx_import_t import, shmemx_import_info_t *out);
 SHMEMX_API int shmemx_import_close(shmemx_import_t import);

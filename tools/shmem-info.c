@@ -203,6 +203,64 @@ static void settings(void)
     }
 }
 
+/* --- devices ------------------------------------------------------------------------------------------------------ */
+
+/* Which others a device reaches without the host: "1 2", or "none". */
+static void reached(const char *type, int there, int from, char *out, size_t room)
+{
+    size_t used = 0;
+    *out = 0;
+    for (int to = 0; to < there && used + 12 < room; to++)
+        if (to != from && shmemx_device_can_reach(type, from, to) == 1)
+            used += (size_t)snprintf(out + used, room - used, "%s%d", used ? " " : "", to);
+    if (!used)
+        snprintf(out, room, "none");
+}
+
+static void one_device(const char *type, int there, int index)
+{
+    shmemx_device_info_t d;
+    char name[40], peers[400];
+    snprintf(name, sizeof name, "%s:%d", type, index);
+    if (shmemx_device_info(type, index, &d) < 0) {
+        text(name, NULL, shmemx_last_error());
+        return;
+    }
+    reached(type, there, index, peers, sizeof peers);
+    open_group(name, name, '{');
+    text("name", "name", d.name);
+    text("driver", "driver", d.driver);
+    text("id", "id", d.id);
+    size("total", "memory", d.total_bytes, false);
+    size("free", "free now", d.free_bytes, false);
+    text("shares_by", "shares memory by", d.way);
+    text("signals", "words on streams", d.can_signal ? "yes" : "no: the driver or the device cannot");
+    text("reaches", "reaches devices", peers);
+    close_group('}');
+}
+
+/* Whether there is one. */
+static bool devices(void)
+{
+    static const char *const types[] = {"npu", "cuda"};
+    bool found = false;
+    if (json) {
+        putchar('{');
+        depth = 1;
+    }
+    for (int t = 0; t < 2; t++) {
+        int there = shmemx_device_count(types[t]);
+        if (there < 0)
+            text(types[t], NULL, shmemx_last_error());
+        for (int i = 0; i < there; i++)
+            one_device(types[t], there, i);
+        found |= there > 0;
+    }
+    if (json)
+        puts("\n}");
+    return found;
+}
+
 /* The table in docs/settings.md. */
 static void markdown(void)
 {
@@ -240,11 +298,14 @@ static void everything(int n_pes)
 
 static void help(void)
 {
-    puts("usage: shmem-info [--json] [-n PES]\n"
+    puts("usage: shmem-info [--json] [-n PES] | --devices [--json]\n"
          "Says what this library is, what limits it on this host, and which environment variables it reads.\n"
          "\n"
          "  --json       for programs; sizes in bytes, null for what is unlimited or not set\n"
          "  -n PES       how large the heaps of a job of so many PEs are, where nothing sets it (default 1)\n"
+         "  --devices    only the NPUs and GPUs: driver, memory, how it is shared, which reach each other; exit status "
+         "1\n"
+         "               when there is none, with what is missing\n"
          "  --markdown   only the table of variables\n"
          "  --help, --version");
 }
@@ -262,12 +323,11 @@ static int number_of_pes(const char *argument)
 
 int main(int argc, char **argv)
 {
-    static const struct option longs[] = {{"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, 'v'},
-                                          {"markdown", no_argument, NULL, 'm'},
-                                          {0}};
+    static const struct option longs[] = {{"json", no_argument, NULL, 'j'},     {"devices", no_argument, NULL, 'd'},
+                                          {"help", no_argument, NULL, 'h'},     {"version", no_argument, NULL, 'v'},
+                                          {"markdown", no_argument, NULL, 'm'}, {0}};
     int n_pes = 1;
+    bool only_devices = false;
     for (int option; (option = getopt_long(argc, argv, "n:h", longs, NULL)) != -1;)
         switch (option) {
         case 'j':
@@ -275,6 +335,9 @@ int main(int argc, char **argv)
             break;
         case 'n':
             n_pes = number_of_pes(optarg);
+            break;
+        case 'd':
+            only_devices = true;
             break;
         case 'm':
             markdown();
@@ -293,6 +356,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "shmem-info: '%s' is not understood; try 'shmem-info --help'\n", argv[optind]);
         return 2;
     }
+    if (only_devices)
+        return devices() ? 0 : 1;
     everything(n_pes);
     return 0;
 }

@@ -283,4 +283,9 @@ extern PyMethodDef ext_access_methods[], ext_collective_methods[];
 extern PyMethodDef ext_group_methods[];
 int ext_group_init(PyObject *module);
 
+/* --- device.c ----------------------------------------------------------------------------------------- */
+
+extern PyMethodDef ext_device_methods[];
+int ext_device_init(PyObject *module);
+
 #endif

@@ -38,6 +38,7 @@ from ._access import (atomic_add, atomic_and, atomic_cas, atomic_fetch, atomic_f
                       peer, put, put_nbi, put_signal, put_signal_nbi, wait, wait_until)
 from ._buffer import Buffer
 from ._collective import all_gather, all_reduce, broadcast
+from ._device import DeviceBuffer, DeviceInfo, DevicePool, DevicePoolStats, Stream, devices
 from ._ext import barrier, fence, quiet
 from ._job import finalize, get_unique_id, init, is_initialized, my_pe, n_pes
 from ._home import Heap, heap
@@ -65,6 +66,7 @@ __all__ = [
     'all_reduce', 'broadcast', 'all_gather',
     'zeros', 'empty', 'full', 'free', 'heap_info', 'HeapInfo',
     'create_pool', 'open_pool', 'create_file', 'open_file', 'Pool', 'PoolStats', 'PoolInfo', 'Buffer',
+    'DevicePool', 'DevicePoolStats', 'DeviceBuffer', 'DeviceInfo', 'Stream', 'devices',
     'export', 'import_', 'revoke', 'token', 'Allow', 'AtomicBuffer',
     'Mutex', 'RWLock', 'Semaphore', 'Condition', 'Barrier', 'Event', 'Atomic', 'Queue', 'QueueStats', 'Heap', 'heap',
     'NotRecoverable', 'NotOwner', 'BarrierBroken', 'QueueFull', 'QueueEmpty', 'QueueClosed',

@@ -19,6 +19,7 @@ FUNCTIONS = {
 # (class, other name) -> name in the core; the first is a reserved word, for getattr()
 METHODS = {
     ('Pool', 'import'): 'import_',
+    ('DevicePool', 'import'): 'import_',
     ('Mutex', 'lock'): 'acquire',
     ('Mutex', 'unlock'): 'release',
     ('RWLock', 'release_read'): 'release',

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import errno
 import operator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _aliases, _ext, _memory, _sync
+from . import _aliases, _device, _ext, _memory, _sync
 from ._buffer import Buffer, address_of, array_over, extent, known_block, layout_of, note_of, owner_of
 from .errors import Error, InvalidArgument, make
 
@@ -141,6 +142,8 @@ def _export_import(function: str, array: Any, owner: Any, mode: Any, given: bool
 
 
 def export_array(function: str, x: Any, mode: str | None, allow: Any, frozen: bool) -> str:
+    if isinstance(x, _device.DeviceBuffer):
+        return _device.export_buffer(function, x, mode, allow, frozen)
     array = _array_of(function, x)
     owner = owner_of(array)
     entries = _allow_list(function, allow)
@@ -169,7 +172,7 @@ def export_array(function: str, x: Any, mode: str | None, allow: Any, frozen: bo
 def export(x: Any, mode: str | None = None, allow: Any = None, frozen: bool = False) -> str:
     """Makes a key of an array: text of about 70 letters and digits, by which ``import_()`` in another process maps it.
 
-    x: a Buffer, a view of one with any strides, an array on the symmetric heap or a part of it, whole pages of a
+    x: a Buffer or DeviceBuffer, a view of one with any strides, an array on the symmetric heap or a part of it, whole pages of a
        registered array, or a tensor on any of these. Shape, dtype and strides travel along (544 bytes at most).
     mode: what processes of this user may do who are not named in allow: 'rw' (all, also atomics), 'r', or words from
        read, write, add, bits, swap, cas, atomic with commas between them. None: 'rw' ('r' for a read-only array, or with
@@ -216,7 +219,8 @@ def import_(key: str, mode: str = 'rw', snapshot: bool = False, token: str | Non
     snapshot: a private copy of this moment instead. It is not atomic against those who write meanwhile.
     token: text of ``token()``, where the key's allow list asks for it.
 
-    Returns a Buffer with the shape and dtype that were exported. Importing again costs no second mapping. The memory
+    Returns a Buffer with the shape and dtype that were exported; of memory of a device a DeviceBuffer (mode 'rw' or 'r',
+    which is kept by this package: drivers map for both). Importing again costs no second mapping. The memory
     stays as long as an array on it does, whatever becomes of the exporter.
 
     Raises: KeyMalformed, KeyUnknown, KeyRevoked, KeyRefused (the text says what was asked for and what is granted),
@@ -231,6 +235,10 @@ def import_(key: str, mode: str = 'rw', snapshot: bool = False, token: str | Non
     except InvalidArgument as error:
         if isinstance(key, str) and ('+' in key or 'whole pool' in str(error)):
             return _import_object(key, mode, snapshot, token)
+        raise
+    except Error as error:
+        if error.errno == errno.EMEDIUMTYPE:
+            return _device.import_buffer(key, mode, snapshot, token)
         raise
     layout = layout_of('import_', handle.note, handle.size)
     if number == _ATOMIC:

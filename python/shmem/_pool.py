@@ -13,7 +13,7 @@ from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
-from . import _ext, _key, _sync
+from . import _device, _ext, _key, _sync
 from ._buffer import (Buffer, address_of, array_over, extent, kind_of, known_block, layout_of, note_of, owner_of, write_note,
                       _kinds, _new)
 from ._home import Home, _bytes, _name, _text
@@ -418,12 +418,14 @@ def _create(function: str, path: bytes | None, size: Any, max_size: Any, grow: b
 
 def create_pool(size: int | str, type: str = 'host', name: str | None = None, *, max_size: int | str | None = None,
                 grow: bool = False, pages: int | str | None = None, numa_node: int | None = None, lock: bool = False,
-                cache: str | None = None) -> Pool:
-    """Makes a pool. Needs no job.
+                cache: str | None = None) -> Any:
+    """Makes a pool: a Pool, or of a device's memory a DevicePool. Needs no job.
 
     size: bytes for buffers, taken now; a number, or text such as '64M'. max_size: how far it can grow (None: 8 times the
     size, at least 1 GiB); address space only until then. grow: an allocation that finds no room makes it grow.
-    type: 'host', 'npu', 'cuda' or 'auto'. With SHMEM_DEVICE_FALLBACK=host, host memory stands in for a device's.
+    type: 'host'; 'npu' or 'cuda', perhaps with a number as in 'cuda:1', and then it is a DevicePool, which takes the size
+    alone; 'auto': of an NPU or GPU where there is one, else of the host. With SHMEM_DEVICE_FALLBACK=host, host memory
+    stands in for a device's that is not to be had.
     name: other processes of this user open it by this name; None: by a key only.
     pages: None; 'transparent': huge pages where the kernel can make them; '2M', '1G' or bytes: huge pages of this size.
     numa_node: memory of this node. lock: never swapped out. cache: 'write-back', 'write-combining' or 'uncached', as far as
@@ -433,7 +435,29 @@ def create_pool(size: int | str, type: str = 'host', name: str | None = None, *,
     type is not to be had here), NotSupported and AccessDenied (a wish that cannot be honoured, and why),
     InvalidArgument. Any thread may call it; the GIL is released.
     """
+    device = _device_for(type)
+    if device is not None:
+        return _create_on(device, size, name=name, max_size=max_size, grow=grow, pages=pages, numa_node=numa_node, lock=lock,
+                          cache=cache)
+    if isinstance(type, str) and type.partition(':')[0] in _device.TYPES:
+        type = type.partition(':')[0]
     return Pool._of(_create('create_pool', None, size, max_size, grow, type, name, pages, numa_node, lock, cache), False)
+
+
+def _device_for(type: Any) -> str | None:
+    """The device that a type means, where there is one; else None, and whoever makes host pools says what is missing."""
+    if type == 'auto':
+        return next(filter(_device.is_there, _device.TYPES), None)
+    if isinstance(type, str) and type.partition(':')[0] in _device.TYPES:
+        return type if _device.is_there(type.partition(':')[0]) else None
+    return None
+
+
+def _create_on(device: str, size: Any, **wishes: Any) -> _device.DevicePool:
+    for argument, value in wishes.items():
+        if value:
+            raise make('create_pool', 'unsupported', f'{argument} is for host memory: a pool of {device} takes the size alone')
+    return _device.create(_bytes('create_pool', 'size', size), device)
 
 
 def open_pool(name_or_key: str) -> Pool:

@@ -211,6 +211,9 @@ _BY_ERRNO: dict[int, type[Error]] = {
     _errno.ENOKEY: KeyUnknown,
     _errno.EKEYREVOKED: KeyRevoked,
     _errno.EKEYEXPIRED: KeyOrphaned,
+    _errno.ESTALE: OwnerDied,
+    _errno.EMEDIUMTYPE: WrongType,
+    _errno.EBADFD: Stale,
 }
 
 # Where an errno means something else.
@@ -226,6 +229,8 @@ _BY_FUNCTION: dict[str, dict[int, type[Error]]] = {
     'import_': _KEY,
     'revoke': _KEY,
     'Pool.revoke': _KEY,
+    'DevicePool.revoke': _KEY,
+    'DevicePool.alloc': {_errno.ENOMEM: PoolFull, _errno.EFBIG: PoolFull},
     'Pool.alloc': {_errno.ENOMEM: PoolFull, _errno.EFBIG: PoolFull},
     'Pool.find': _NAME,
     'Pool.unname': _NAME,
@@ -242,7 +247,7 @@ _BY_CLASS: dict[str, dict[int, type[Error]]] = {
 # Where OwnerDied says that the lock was taken.
 _HELD = ('Mutex.acquire', 'RWLock.acquire_write', 'Condition.wait', 'Condition.acquire')
 # What else can be wrong with a call that takes a key.
-_NOT_THE_KEY = ('the token ', 'this key opens ', 'only a buffer ', 'the key is revoked', 'the name ')
+_NOT_THE_KEY = ('the token ', 'this key opens ', 'memory of a device ', 'only a buffer ', 'the key is revoked', 'the name ')
 
 _BY_KIND: dict[str, tuple[type[Error], int]] = {
     'type': (WrongType, _errno.EINVAL),

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/settings.h"
+#include "hal/device.h"
 #include "hal/hal.h"
 #include "job/control.h"
 #include "job/lifecycle.h"
@@ -61,8 +62,10 @@ int shmemx_backend(int index, shmemx_backend_t *out)
     if (index < 0 || (size_t)index >= sizeof types / sizeof *types)
         return NAMED(shmemi_fail(-ENOENT, "there is no kind of memory number %d", index));
     const struct shmemi_hal *hal = NULL;
-    int rc = shmemi_hal_find(types[index], &hal);
-    *out = (shmemx_backend_t){.type = types[index], .usable = rc == 0 && (index == 0 || hal != &shmemi_hal_host)};
+    int count, rc = index ? shmemi_device_of(types[index])->open(&count) : 0;
+    *out = (shmemx_backend_t){.type = types[index], .usable = rc == 0};
+    if (rc < 0)
+        rc = shmemi_hal_find(types[index], &hal); /* which says more of what is missing */
     if (!out->usable)
         snprintf(out->text, sizeof out->text, "%s", rc < 0 ? shmemi_last_error() : "host memory stands in for it");
     return 0;

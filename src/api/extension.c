@@ -14,7 +14,7 @@
 #include "comm/region.h"
 #include "comm/staged.h"
 #include "comm/wait.h"
-#include "job/blocks.h"
+#include "base/blocks.h"
 #include "job/lifecycle.h"
 #include "named.h"
 

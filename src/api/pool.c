@@ -9,7 +9,9 @@
 
 #include "base/compiler.h"
 #include "base/error.h"
+#include "claims.h"
 #include "comm/export.h"
+#include "device/device.h"
 #include "map/import.h"
 #include "named.h"
 #include "objects.h"
@@ -366,6 +368,7 @@ int shmemx_export(const void *address, size_t bytes, const shmemx_export_attr_t 
     if (rc < 0 || (rc = make_allows(attr, allow)) < 0)
         return NAMED(rc);
     struct shmemi_pool *pool = shmemi_pool_of(address);
+    struct shmemi_device_span span;
     if (!pool) {
         struct shmemi_export what = {.rights = attr->rights,
                                      .flags = attr->frozen ? SHMEMI_KEY_FROZEN : 0,
@@ -373,7 +376,8 @@ int shmemx_export(const void *address, size_t bytes, const shmemx_export_attr_t 
                                      .allowed = (uint32_t)attr->allowed,
                                      .note = attr->note,
                                      .note_bytes = (uint32_t)attr->note_bytes};
-        return NAMED(shmemi_job_export(address, bytes, &what, key));
+        return NAMED(shmemi_device_table_find(address, &span) ? shmemi_device_export(address, bytes, &what, key)
+                                                              : shmemi_job_export(address, bytes, &what, key));
     }
     struct shmemi_pool_export what = {.rights = attr->rights,
                                       .allow = allow,
@@ -398,6 +402,9 @@ int shmemx_revoke(const char *text, int move)
     struct shmemi_pool *pool = shmemi_pool_of_share(key.share);
     if (pool)
         return NAMED(shmemi_pool_revoke(pool, &key, move != 0));
+    if ((rc = shmemi_device_revoke(&key)) != -ENOENT)
+        return NAMED(rc == 0 && move ? shmemi_fail(-EINVAL, "the key is revoked, but memory of a device cannot move")
+                                     : rc);
     rc = shmemi_job_revoke(&key);
     if (rc == -ENOENT)
         rc = shmemi_fail(-ENOKEY,
@@ -416,18 +423,24 @@ static struct shmemi_import *imported(shmemx_import_t import)
     return (struct shmemi_import *)(void *)import;
 }
 
+int shmemi_make_claims(const char *token, struct shmemi_import_claims *out)
+{
+    *out = (struct shmemi_import_claims){0};
+    int rc = token ? parse_token(token, out->token) : 0;
+    if (rc == 0)
+        shmemi_job_claims(&out->job, &out->pe);
+    return rc;
+}
+
 int shmemx_import(const char *key, shmemx_import_mode_t mode, const char *token, shmemx_import_t *out)
 {
-    struct shmemi_import_claims claims = {0};
+    struct shmemi_import_claims claims;
     struct shmemi_import *import = NULL;
     int rc = key && out ? 0 : null(key ? "out" : "key");
     if (rc == 0 && ((int)mode < 0 || mode > SHMEMX_IMPORT_ATOMIC))
         rc = shmemi_fail(-EINVAL, "mode is %d, which is no shmemx_import_mode_t", (int)mode);
-    if (rc == 0 && token)
-        rc = parse_token(token, claims.token);
-    if (rc < 0)
+    if (rc < 0 || (rc = shmemi_make_claims(token, &claims)) < 0)
         return NAMED(rc);
-    shmemi_job_claims(&claims.job, &claims.pe);
     rc = shmemi_import_open(key, (enum shmemi_import_mode)mode, &claims, &import);
     if (rc == 0)
         *out = (shmemx_import_t)(void *)import;

@@ -45,6 +45,8 @@ static const struct shmemi_setting_entry entries[] = {
      "where memory of a device (npu, cuda) is asked for that is not to be had, host memory stands in for it, and one "
      "warning says so",
      "an error that says what is missing"},
+    {"SHMEM_ASCEND_LIBRARY", NULL, "file", "what is opened as the Ascend runtime", "libacl_rt.so, else libascendcl.so"},
+    {"SHMEM_CUDA_LIBRARY", NULL, "file", "what is opened as the CUDA driver", "libcuda.so.1"},
     {"SHMEM_GUARD", NULL, "user or none", "register memory as if the kernel offered less protection (for tests)",
      "what the kernel offers"},
     {"SHMEM_JOB", NULL, "text", "set by shmemrun: the name of the job, which no other job has", "no job of shmemrun"},

@@ -15,6 +15,8 @@
 #include "base/loader.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "device.h"
+#include "library.h"
 
 enum { NAMES_MOST = 3, FOLDERS_MOST = 5, TEXT_MOST = 768 };
 
@@ -23,8 +25,9 @@ struct device {
     const char *type, *maker;
     const char *driver[NAMES_MOST];    /* files, any one of which shows that the driver is loaded */
     const char *device;                /* the name in /dev, before the number */
-    const char *sonames[NAMES_MOST];   /* any one of them */
-    const char *folders[FOLDERS_MOST]; /* where libraries are looked for beside the usual places; $NAME/... too */
+    const char *sonames[NAMES_MOST];   /* any one of them; NULL ends it */
+    const char *folders[FOLDERS_MOST]; /* where libraries are looked for beside the usual places; $NAME/... too;
+                                          NULL ends it */
 };
 
 static const struct device devices[] = {
@@ -58,40 +61,14 @@ static bool has_device(const char *name)
     return found;
 }
 
-static bool loads(const char *name)
-{
-    void *library = shmemi_loader_open(name, RTLD_NOW | RTLD_LOCAL, NULL);
-    if (library)
-        dlclose(library);
-    return library != NULL;
-}
-
-/* A library in a folder whose first part may be an environment variable. */
-static bool loads_from(const char *folder, const char *name)
-{
-    char path[1024], variable[64] = "";
-    const char *rest = folder;
-    if (*folder == '$') {
-        rest = folder + strcspn(folder, "/");
-        snprintf(variable, sizeof variable, "%.*s", (int)(rest - folder - 1), folder + 1);
-    }
-    const char *prefix = *variable ? shmemi_setting(variable) : "";
-    if (!prefix)
-        return false;
-    snprintf(path, sizeof path, "%s%s/%s", prefix, rest, name);
-    return loads(path);
-}
-
 static const char *find_library(const struct device *d)
 {
-    for (int i = 0; i < NAMES_MOST && d->sonames[i]; i++) {
-        if (loads(d->sonames[i]))
-            return d->sonames[i];
-        for (int f = 0; f < FOLDERS_MOST && d->folders[f]; f++)
-            if (loads_from(d->folders[f], d->sonames[i]))
-                return d->sonames[i];
-    }
-    return NULL;
+    const char *name = NULL;
+    void *library = shmemi_library_open(d->sonames, d->folders, &name);
+    if (!library)
+        return NULL;
+    dlclose(library);
+    return name;
 }
 
 /* "a or b" */
@@ -109,8 +86,8 @@ static const char *find_driver(const struct device *d)
     return NULL;
 }
 
-/* Looks for everything, and says of each part whether it is there; true if all of it is. */
-static bool survey(const struct device *d, char text[TEXT_MOST])
+/* Looks for everything, and says of each part whether it is there. */
+static void survey(const struct device *d, char text[TEXT_MOST])
 {
     char drivers[128], libraries[128];
     const char *driver = find_driver(d), *library = find_library(d);
@@ -120,7 +97,6 @@ static bool survey(const struct device *d, char text[TEXT_MOST])
              device ? "found" : "missing", library ? library : either(d->sonames, libraries),
              library ? "found" : "missing",
              shmemi_loader_works() ? "" : " (a statically linked program can load none)");
-    return driver && device && library;
 }
 
 /* --- choosing ---------------------------------------------------------------------------------------------------- */
@@ -138,19 +114,23 @@ static int read_fallback(bool *host)
 static int find_device(const struct device *d, bool fall_back, const struct shmemi_hal **out)
 {
     static atomic_flag told[DEVICES];
-    char text[TEXT_MOST];
-    bool complete = survey(d, text);
-    int rc = complete ? shmemi_fail(-ENODEV, "memory of type '%s': this build has no %s back end yet (%s)", d->type,
-                                    d->maker, text)
-                      : shmemi_fail(-ENODEV,
-                                    "memory of type '%s' is not to be had here (%s); SHMEM_DEVICE_FALLBACK=host "
-                                    "puts host memory in its place",
-                                    d->type, text);
+    char text[TEXT_MOST], why[TEXT_MOST];
+    int count;
+    if (shmemi_device_of(d->type)->open(&count) == 0)
+        return shmemi_fail(-ENOTSUP,
+                           "memory of type '%s' is there, but comes in pools of its own: shmemx_device_pool_create()",
+                           d->type);
+    snprintf(why, sizeof why, "%s", shmemi_last_error());
+    survey(d, text);
+    int rc = shmemi_fail(-ENODEV,
+                         "memory of type '%s' is not to be had here: %s (%s); SHMEM_DEVICE_FALLBACK=host puts host "
+                         "memory in its place",
+                         d->type, why, text);
     if (!fall_back)
         return rc;
     if (!atomic_flag_test_and_set(&told[d - devices]))
-        shmemi_warn("hal", "SHMEM_DEVICE_FALLBACK=host: host memory in place of type '%s' (%s%s)", d->type,
-                    complete ? "this build has no back end for it yet; " : "", text);
+        shmemi_warn("hal", "SHMEM_DEVICE_FALLBACK=host: host memory in place of type '%s': %s (%s)", d->type, why,
+                    text);
     *out = &shmemi_hal_host;
     return 0;
 }
@@ -165,7 +145,7 @@ int shmemi_hal_find(const char *type, const struct shmemi_hal **out)
     int rc = read_fallback(&fall_back);
     if (rc < 0)
         return rc;
-    if (!strcmp(type, "auto")) { /* no device has a back end in this build */
+    if (!strcmp(type, "auto")) { /* devices have pools of their own */
         *out = &shmemi_hal_host;
         return 0;
     }

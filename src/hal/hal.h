@@ -86,9 +86,9 @@ struct shmemi_hal {
                 size_t bytes);
 };
 
-/* The back end for a type of memory that a person named: "host", "npu", "cuda", or "auto" (a device if there is one,
-   else host). -ENODEV with what is missing (library, driver, device), unless SHMEM_DEVICE_FALLBACK=host, which warns
-   once and gives host memory; -EINVAL for another name. */
+/* The back end for a type of memory that a person named: "host", or "auto", which is host as well. "npu" and "cuda" are
+   of device.h: -ENOTSUP where the device is there; else -ENODEV with what is missing (library, driver, device), unless
+   SHMEM_DEVICE_FALLBACK=host, which warns once and gives host memory; -EINVAL for another name. */
 int shmemi_hal_find(const char *type, const struct shmemi_hal **out);
 
 /* The back end of a kind; NULL where it is absent. */

@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which back ends this build has.
+#include <string.h>
+
+#include "device.h"
 #include "hal.h"
 
 const struct shmemi_hal *shmemi_hal(enum shmemi_memory_kind kind)
 {
     static const struct shmemi_hal *const kinds[SHMEMI_MEMORY_KINDS] = {[SHMEMI_MEMORY_HOST] = &shmemi_hal_host};
     return (unsigned)kind < SHMEMI_MEMORY_KINDS ? kinds[kind] : NULL;
+}
+
+const struct shmemi_device_hal *shmemi_device_hal(int index)
+{
+    static const struct shmemi_device_hal *const all[] = {&shmemi_device_ascend, &shmemi_device_cuda};
+    return index >= 0 && (size_t)index < sizeof all / sizeof *all ? all[index] : NULL;
+}
+
+const struct shmemi_device_hal *shmemi_device_of(const char *type)
+{
+    const struct shmemi_device_hal *hal;
+    for (int i = 0; (hal = shmemi_device_hal(i)) && strcmp(hal->type, type); i++)
+        ;
+    return hal;
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "blocks.h"
+#include "base/blocks.h"
 #include "hal/hal.h"
 #include "live.h"
 #include "parts.h"

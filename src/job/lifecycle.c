@@ -18,7 +18,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/settings.h"
-#include "blocks.h"
+#include "base/blocks.h"
 #include "ending.h"
 #include "hal/hal.h"
 #include "map/wire.h"

@@ -144,6 +144,9 @@ static int check_grant(struct import *i)
     const struct shmemi_key_record *r = &i->visible.record;
     if (r->flags & SHMEMI_KEY_POOL)
         return shmemi_fail(-EINVAL, "this key opens a whole pool, not a buffer: open the pool with it");
+    int rc = shmemi_share_check_medium(r, false);
+    if (rc < 0)
+        return rc;
     i->visible.rights = shmemi_share_grant_self(r, i->visible.key.uid, &i->claims);
     return shmemi_share_check_mode(i->visible.mode, i->visible.rights, (uint32_t)geteuid());
 }

@@ -45,6 +45,27 @@ int shmemi_import_open(const char *text, enum shmemi_import_mode mode, const str
                        struct shmemi_import **out);
 void shmemi_import_close(struct shmemi_import *import);
 
+/* What a process needs to map what a key of device memory opens. */
+struct shmemi_import_ticket {
+    struct shmemi_key_record record;
+    uint32_t rights;
+    struct shmemi_device_ticket ticket;
+    int fd; /* -1: none; the caller's to close */
+};
+
+/* Asks for it: mode SHMEMI_IMPORT_READ or _WRITE; process: this one as the device's driver identifies it, or 0, and
+   then the ticket says which device it is and lets nobody in. From another process; keys of this process's own are not
+   for this. Errors as of shmemi_import_open(); -EMEDIUMTYPE: the key is of host memory. What comes is checked as far as
+   it can be without the driver. */
+int shmemi_import_ask_ticket(const struct shmemi_key *key, enum shmemi_import_mode mode,
+                             const struct shmemi_import_claims *claims, int32_t process,
+                             struct shmemi_import_ticket *out);
+
+/* The same of a key of a share that this process serves: the record and the rights. */
+int shmemi_import_look_up(struct shmemi_share *share, const struct shmemi_key *key, enum shmemi_import_mode mode,
+                          const struct shmemi_import_claims *claims, struct shmemi_key_record *record,
+                          uint32_t *rights);
+
 enum shmemi_atomic {
     SHMEMI_ATOMIC_FETCH,
     SHMEMI_ATOMIC_SET,

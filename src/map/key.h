@@ -48,6 +48,7 @@ enum shmemi_key_state {
 enum {
     SHMEMI_KEY_FROZEN = 1u << 0, /* its segment is sealed against new writers */
     SHMEMI_KEY_POOL = 1u << 1,   /* opens the whole pool: its holder may become a member */
+    SHMEMI_KEY_DEVICE = 1u << 3, /* opens memory of a device: there is a ticket for it, and nothing to map here */
     SHMEMI_KEY_TAKEN = 1u << 2,  /* a process that is no member has it: guests must be told when it is revoked */
 };
 

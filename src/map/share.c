@@ -135,6 +135,12 @@ static int join(void *context, int fds[2])
     return share->config.join ? share->config.join(share->config.context, fds) : -ENOENT;
 }
 
+static int ticket(void *context, uint64_t number, int32_t process, struct shmemi_device_ticket *out, int *fd)
+{
+    const struct shmemi_share *share = context;
+    return share->config.ticket ? share->config.ticket(share->config.context, number, process, out, fd) : -ENOENT;
+}
+
 static struct shmemi_share *new_share(const struct shmemi_share_config *config)
 {
     struct shmemi_share *s = calloc(1, sizeof *s);
@@ -154,6 +160,7 @@ static struct shmemi_share *new_share(const struct shmemi_share_config *config)
                                        .segment = segment,
                                        .join = join,
                                        .memory = memory,
+                                       .ticket = ticket,
                                        .context = s};
     pthread_mutex_init(&s->lock, NULL);
     return s;

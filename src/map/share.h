@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hal/device.h"
 #include "hal/hal.h"
 #include "key.h"
 
@@ -49,6 +50,9 @@ struct shmemi_share_config {
     /* The memory itself, as this process has it mapped for reading and writing: for atomics of those without a mapping.
      */
     int (*memory)(void *context, uint64_t segment, uint64_t offset, uint64_t bytes, void **out);
+    /* For keys with SHMEMI_KEY_DEVICE, likewise, with `process` let in (0: nobody yet; but the ticket says which device
+       it is). NULL: there are none. *fd is closed by who asked. */
+    int (*ticket)(void *context, uint64_t segment, int32_t process, struct shmemi_device_ticket *out, int *fd);
     void *context;
 };
 

@@ -88,7 +88,7 @@ static int ask_one(unsigned slot, const struct shmemi_share_request *r, const st
 /* Whether nobody else has to be asked. Members have the table in common, so what one does not know, none does. */
 static bool is_definite(int rc, unsigned slot)
 {
-    return rc == 0 || rc == -EACCES || rc == -EKEYREVOKED || rc == -EINVAL ||
+    return rc == 0 || rc == -EACCES || rc == -EKEYREVOKED || rc == -EINVAL || rc == -EMEDIUMTYPE ||
            (rc == -ENOKEY && slot < SHMEMI_SHARE_MEMBERS);
 }
 

@@ -5,16 +5,18 @@
 
 #include <stdint.h>
 
+#include "hal/device.h"
 #include "import.h"
 #include "key.h"
 
-#define SHMEMI_SHARE_MAGIC 0x31484b53u /* "SKH1"; changes with the layout */
+#define SHMEMI_SHARE_MAGIC 0x32484b53u /* "SKH2"; changes with the layout */
 
 enum shmemi_share_type {
     SHMEMI_SHARE_IMPORT = 1, /* the key's record and, but for atomics only, its segment's descriptor */
     SHMEMI_SHARE_ATOMIC,     /* one operation on the key's memory */
     SHMEMI_SHARE_JOIN,       /* what a new member needs */
     SHMEMI_SHARE_REVOKE,     /* to guests: the key is no more */
+    SHMEMI_SHARE_TICKET,     /* the key's record and a ticket for its device memory */
 };
 
 /* Both are checked field by field on arrival. */
@@ -27,8 +29,8 @@ struct shmemi_share_request {
     uint64_t token[2];
     uint64_t member_token[2], job; /* claims */
     uint32_t pe;
-    uint32_t mode;      /* IMPORT: enum shmemi_import_mode */
-    uint32_t op, width; /* ATOMIC */
+    uint32_t mode;      /* IMPORT, TICKET: enum shmemi_import_mode */
+    uint32_t op, width; /* ATOMIC; op: TICKET, the asker as its driver identifies it, or 0: it does not know yet */
     uint64_t offset, operand, compare;
 };
 
@@ -43,9 +45,11 @@ struct shmemi_share_answer {
     uint64_t before; /* ATOMIC: the value that was there */
     char text[256];
     struct shmemi_key_record record; /* without the tokens of others */
+    struct shmemi_device_ticket ticket;
 };
 
 _Static_assert(sizeof(struct shmemi_share_request) == 112, "the layout is fixed");
-_Static_assert(sizeof(struct shmemi_share_answer) == 304 + sizeof(struct shmemi_key_record), "the layout is fixed");
+_Static_assert(sizeof(struct shmemi_share_answer) == 304 + sizeof(struct shmemi_key_record) + 136,
+               "the layout is fixed");
 
 #endif

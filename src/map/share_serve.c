@@ -112,6 +112,15 @@ int shmemi_share_check_mode(enum shmemi_import_mode mode, uint32_t rights, uint3
     return shmemi_fail(-EINVAL, "there is no way %d to import", (int)mode);
 }
 
+int shmemi_share_check_medium(const struct shmemi_key_record *record, bool device)
+{
+    if (((record->flags & SHMEMI_KEY_DEVICE) != 0) == device)
+        return 0;
+    return shmemi_fail(-EMEDIUMTYPE,
+                       device ? "this key opens host memory, not a device's"
+                              : "this key opens memory of a device, which no CPU can map: import it as such");
+}
+
 int shmemi_share_check_atomic(enum shmemi_atomic op, uint32_t rights, uint32_t uid)
 {
     switch (op) {
@@ -296,6 +305,8 @@ static int answer_import(struct question *q)
         return rc;
     if (r->flags & SHMEMI_KEY_POOL)
         return shmemi_fail(-EINVAL, "this key opens a whole pool, not a buffer: open the pool with it");
+    if ((rc = shmemi_share_check_medium(r, false)) < 0)
+        return rc;
     if (q->request.mode > SHMEMI_IMPORT_ATOMIC)
         return shmemi_fail(-EINVAL, "there is no way %u to import", q->request.mode);
     if ((rc = shmemi_share_check_mode(q->request.mode, rights, q->peer.uid)) < 0)
@@ -323,12 +334,39 @@ static int answer_atomic(struct question *q)
         return -ENOENT;
     int rc = find_record(q, &rights);
     const struct shmemi_key_record *r = &q->answer.record;
-    if (rc < 0 || (rc = shmemi_share_check_atomic(ask->op, rights, q->peer.uid)) < 0 ||
+    if (rc < 0 || (rc = shmemi_share_check_medium(r, false)) < 0 ||
+        (rc = shmemi_share_check_atomic(ask->op, rights, q->peer.uid)) < 0 ||
         (rc = shmemi_share_check_place(r, ask->width, ask->offset)) < 0)
         return rc;
     if (s->memory(s->context, r->segment, r->offset + ask->offset, ask->width, &at) < 0 || (uintptr_t)at % ask->width)
         return -ENOENT;
     q->answer.before = shmemi_share_do_atomic(at, ask->op, ask->width, ask->operand, ask->compare);
+    return 0;
+}
+
+/* Device memory is mapped whole, so it is for processes of the same user only. */
+static int answer_ticket(struct question *q)
+{
+    const struct shmemi_server *s = q->server;
+    const struct shmemi_key_record *r = &q->answer.record;
+    uint32_t rights = 0;
+    if (!s->ticket)
+        return -ENOENT;
+    int rc = find_record(q, &rights);
+    if (rc < 0 || (rc = shmemi_share_check_medium(r, true)) < 0)
+        return rc;
+    if (q->request.mode > SHMEMI_IMPORT_WRITE)
+        return shmemi_fail(-EINVAL, "memory of a device is imported for reading, or for reading and writing");
+    if (q->peer.uid != s->uid)
+        return shmemi_fail(-EACCES, "memory of a device is for processes of its owner's user (%u), not of user %u",
+                           (unsigned)s->uid, (unsigned)q->peer.uid);
+    if ((rc = shmemi_share_check_mode(q->request.mode, rights, q->peer.uid)) < 0 ||
+        (rc = s->ticket(s->context, r->segment, (int32_t)q->request.op, &q->answer.ticket, &q->fds[0])) < 0)
+        return rc;
+    q->nfds = q->fds[0] >= 0;
+    q->closes = true;
+    q->answer.rights = rights;
+    trim_record(&q->answer.record, rights, &q->peer);
     return 0;
 }
 
@@ -374,6 +412,8 @@ static int answer(struct question *q)
         return answer_join(q);
     case SHMEMI_SHARE_REVOKE:
         return answer_revoke(q);
+    case SHMEMI_SHARE_TICKET:
+        return answer_ticket(q);
     }
     return shmemi_fail(-EPROTO, "a request that this build does not understand");
 }

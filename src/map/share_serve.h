@@ -29,6 +29,8 @@ struct shmemi_server {
     int (*join)(void *context, int fds[2]);                                                      /* or NULL */
     int (*memory)(void *context, uint64_t segment, uint64_t offset, uint64_t bytes, void **out); /* or NULL */
     int (*revoked)(void *context, const struct shmemi_key *key);                                 /* or NULL */
+    int (*ticket)(void *context, uint64_t segment, int32_t process, struct shmemi_device_ticket *out,
+                  int *fd); /* or NULL */
     void *context;
 };
 
@@ -40,6 +42,10 @@ uint32_t shmemi_share_grant(const struct shmemi_key_record *record, uint32_t uid
 /* The same for this process itself. */
 uint32_t shmemi_share_grant_self(const struct shmemi_key_record *record, uint32_t uid,
                                  const struct shmemi_import_claims *claims);
+
+/* Whether a key is of memory that is mapped here (0), or of a device's: -EMEDIUMTYPE, with the text for whoever wanted
+   the other. */
+int shmemi_share_check_medium(const struct shmemi_key_record *record, bool device);
 
 /* Whether these rights are enough; else -EACCES with what was asked and granted, and to whom. */
 int shmemi_share_check_mode(enum shmemi_import_mode mode, uint32_t rights, uint32_t uid);

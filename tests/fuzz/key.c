@@ -73,10 +73,18 @@ static int find_memory(void *context, uint64_t number, uint64_t offset, uint64_t
     return 0;
 }
 
+static int ticket(void *context, uint64_t number, int32_t process, struct shmemi_device_ticket *out, int *fd)
+{
+    (void)context, (void)number;
+    shmemi_device_begin_ticket(out, SHMEMI_WAY_KEY, BYTES, process);
+    *fd = -1;
+    return 0;
+}
+
 static void request(const uint8_t *data, size_t size)
 {
     const struct shmemi_server server = {
-        .number = 1, .uid = geteuid(), .look_up = look_up, .segment = segment, .memory = find_memory};
+        .number = 1, .uid = geteuid(), .look_up = look_up, .segment = segment, .memory = find_memory, .ticket = ticket};
     struct shmemi_share_request r = {.magic = SHMEMI_SHARE_MAGIC, .share = 1, .uid = geteuid()};
     int pair[2];
     char drain[4096];
@@ -89,7 +97,7 @@ static void request(const uint8_t *data, size_t size)
     else {
         size_t most = sizeof r - offsetof(struct shmemi_share_request, index), bytes = size < most ? size : most;
         memcpy(&r.index, data + 1, bytes);
-        r.type = bytes ? 1 + data[bytes] % 5 : 1;
+        r.type = bytes ? 1 + data[bytes] % 6 : 1;
         r.index %= 2;
         memcpy(r.token, records[r.index].token, sizeof r.token);
         send(pair[0], &r, sizeof r, 0);

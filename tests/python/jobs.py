@@ -170,6 +170,21 @@ def program(tmp_path, text, name='program.py'):
     return path
 
 
+DOUBLES = {'npu': 'ascend-85', 'cuda': 'cuda-130', 'old npu': 'ascend-82', 'no handles': 'ascend-70'}
+
+
+def double(kind):
+    """A double of that driver, which the tests in C build; built now if it is not there yet."""
+    import pytest
+    build = os.path.join(os.path.dirname(os.path.dirname(HERE)), 'build', 'main')
+    name = os.path.join('tests', 'doubles', f'libdouble-{DOUBLES[kind]}.so')
+    if not os.path.exists(os.path.join(build, name)):
+        subprocess.run(['ninja', '-C', build, name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    if not os.path.exists(os.path.join(build, name)):
+        pytest.skip(f'{name} was not built (make check builds it)')
+    return os.path.join(build, name)
+
+
 def run_body(n, path, name, deadline=DEADLINE, env=None):
     result = pes(n, os.path.join(HERE, 'jobs.py'), path, name, env=environment(SHMEM_TEST_BODY='1', **(env or {})),
                  options=['--tag-output'], deadline=deadline)

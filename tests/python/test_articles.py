@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The listings of the articles that asked for this library, each with the smallest repair that makes it run.
 
-In all of them `.npu()` is left out: the tensors are in host memory. What else was changed is listed at each, and marked
+In those of torch `.npu()` is left out: the tensors are in host memory. What else was changed is listed at each, and marked
 "repaired" in its lines. Lines that check the result are marked "check".
 """
 
@@ -9,7 +9,7 @@ import os
 
 import pytest
 import shmem
-from jobs import IN_PE, PYTHON, environment, on_pes, skip, start
+from jobs import IN_PE, PYTHON, double, environment, on_pes, skip, start
 from test_job import free_port
 
 try:
@@ -314,19 +314,25 @@ shmem.finalize()
 
 
 # --- the second article: pools, files and keys -----------------------------------------------------------------------------------
-# Its type='npu' is host memory here, by SHMEM_DEVICE_FALLBACK=host, and nothing else is changed for that. Line breaks and
-# indentation, which the article lost, are put back.
+# Its type='npu' is host memory, by SHMEM_DEVICE_FALLBACK=host, or memory of a double of an NPU, and nothing else is changed
+# for that, but in lines that check. Line breaks and indentation, which the article lost, are put back.
+
+on_both = pytest.mark.parametrize('memory', ['host', 'npu'])
 
 
-def plainly(text, *args):
-    """Runs a program without a job."""
-    result = start([PYTHON, '-c', text, *args], env=environment(SHMEM_DEVICE_FALLBACK='host')).finish(60)
+def plainly(text, *args, memory='host'):
+    """Runs a program without a job. It has HOST, and host(x), the contents as NumPy has them."""
+    place = {'SHMEM_DEVICE_FALLBACK': 'host'} if memory == 'host' else {'SHMEM_ASCEND_LIBRARY': double('npu'),
+                                                                        'DOUBLE_ROOM': '4096'}
+    begin = f'HOST = {memory == "host"}\nhost = lambda x: x if HOST else x.to_numpy()\n'
+    result = start([PYTHON, '-c', begin + text, *args], env=environment(**place)).finish(60)
     if result.code and 'OutOfMemory' in result.err:
         pytest.skip(f'this machine has no room for pools of 1 GiB: {result.err.splitlines()[-1]}')
     return result.ok()
 
 
-def test_creating():
+@on_both
+def test_creating(memory):
     """The listing of chapter 2. Repairs: none, but for the file's name, so that no other run meets it."""
     path = f'/tmp/my_shared_mem.{os.getpid()}'
     try:
@@ -341,16 +347,18 @@ memory_pool = shmem.create_pool(size=1024*1024*1024, type='npu')  # 1GB
 
 buffer = memory_pool.alloc(shape=(1024, 1024), dtype=np.float32)
 
-assert buffer.shape == (1024, 1024) and buffer.dtype == np.float32 and isinstance(buffer, np.ndarray)  # check
+assert buffer.shape == (1024, 1024) and buffer.dtype == np.float32  # check
+assert isinstance(buffer, np.ndarray) == HOST  # check
 shared_file.alloc((2, 2), np.float32, name='kept')[:] = 5  # check
-''', path)
+''', path, memory=memory)
         plainly("import shmem, sys; assert (shmem.open_file(sys.argv[1])['kept'] == 5).all()", path)  # check: it persists
     finally:
         if os.path.exists(path):
             os.unlink(path)
 
 
-def test_mapping():
+@on_both
+def test_mapping(memory):
     """The listing of chapter 3, as two processes. Repairs: the key gets to process B as an argument; `import` is a
     reserved word, so it is getattr(pool_b, 'import')."""
     plainly('''
@@ -376,10 +384,11 @@ buffer_b[0, 1] = 7  # check
 """
 said = subprocess.run([sys.executable, '-c', process_b, shared_key], check=True, capture_output=True, text=True).stdout
 assert said == f"Data from process A: {buffer_a[0,0]}\\n" and buffer_a[0, 1] == 7  # check
-''')
+''', memory=memory)
 
 
-def test_large_transfers():
+@on_both
+def test_large_transfers(memory):
     """The listing of chapter 5. Repairs: none. (The slow loop has fewer turns.)"""
     plainly('''
 import shmem
@@ -390,19 +399,21 @@ large_buffer = pool.alloc(shape=(1024*1024,), dtype=np.float32)
 
 for i in range(1024):
     large_buffer[i] = i * 1.0
-assert large_buffer[:1024].sum() == 1023 * 512  # check
+assert host(large_buffer[:1024]).sum() == 1023 * 512  # check
 
 data = np.arange(1024*1024, dtype=np.float32)
 np.copyto(large_buffer, data)
-assert (large_buffer == data).all()  # check
+assert (host(large_buffer) == data).all()  # check
 
 aligned_buffer = pool.alloc(shape=(1024, 1024), dtype=np.float32, align=64)
-assert aligned_buffer.ctypes.data % 64 == 0  # check
-''')
+assert (aligned_buffer.ctypes.data if HOST else aligned_buffer.address) % 64 == 0  # check
+''', memory=memory)
 
 
-def test_with_torch():
-    """The listing of chapter 6. Repairs: `.npu()` is left out, and torch_npu.npu_mm is torch.mm."""
+@on_both
+def test_with_torch(memory):
+    """The listing of chapter 6. Repairs: `.npu()` is left out, and torch_npu.npu_mm is torch.mm; without torch_npu a tensor
+    of the host has a copy of what is on an NPU."""
     if torch is None:
         pytest.skip('torch is not installed')
     plainly('''
@@ -415,10 +426,14 @@ pool = shmem.create_pool(size=1024*1024*1024, type='npu')
 shared_buffer = pool.alloc(shape=(1024, 1024), dtype=np.float32)
 shared_buffer[:] = np.eye(1024) * 2  # check
 
-shared_tensor = torch.from_numpy(shared_buffer)  # repaired
+shared_tensor = torch.from_numpy(host(shared_buffer))  # repaired
 
 output = torch.mm(shared_tensor, shared_tensor.T)  # repaired
 assert torch.equal(output, torch.eye(1024) * 4)  # check
 shared_tensor += 1  # check
-assert shared_buffer[0, 1] == 1 and shared_buffer[0, 0] == 3  # check
-''')
+assert shared_buffer[0, 1] == HOST and shared_buffer[0, 0] == 2 + HOST  # check
+if not HOST:  # check: tensors of the host go in
+    shared_buffer.copy_from(output)
+    shared_buffer[1] = torch.arange(1024.)
+    assert shared_buffer[0, 0] == 4 and shared_buffer[1, 1023] == 1023
+''', memory=memory)

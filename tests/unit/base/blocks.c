@@ -3,7 +3,7 @@
 // the same calls.
 #include "unit.h"
 
-#include "job/blocks.h"
+#include "base/blocks.h"
 
 enum { HEAP = 1 << 20, MOST = 2000, GRAIN = 64 };
 

@@ -70,7 +70,7 @@ static int grow_table(struct shmemi_heap_blocks *h)
     size_t size = h->table_size ? h->table_size * 2 : 64;
     struct block **table = calloc(size, sizeof *table);
     if (!table)
-        return shmemi_fail(-ENOMEM, "no private memory for the records of the symmetric heap");
+        return shmemi_fail(-ENOMEM, "no private memory for the records of blocks");
     struct block **old = h->table;
     size_t old_size = h->table_size;
     h->table = table;
@@ -94,7 +94,7 @@ int shmemi_blocks_create(size_t bytes, struct shmemi_heap_blocks **out)
     if (!h || !all || grow_table(h) < 0) {
         free(h);
         free(all);
-        return shmemi_fail(-ENOMEM, "no private memory for the records of the symmetric heap");
+        return shmemi_fail(-ENOMEM, "no private memory for the records of blocks");
     }
     all->bytes = shmemi_round_down(bytes, GRAIN);
     h->first = all;
@@ -167,7 +167,7 @@ static int prepare(struct shmemi_heap_blocks *h)
 {
     for (int i = 0; i < 2; i++)
         if (!h->spare[i] && !(h->spare[i] = malloc(sizeof **h->spare)))
-            return shmemi_fail(-ENOMEM, "no private memory for the records of the symmetric heap");
+            return shmemi_fail(-ENOMEM, "no private memory for the records of blocks");
     return h->use.blocks >= h->table_size ? grow_table(h) : 0;
 }
 
@@ -227,6 +227,16 @@ int shmemi_blocks_take(struct shmemi_heap_blocks *h, size_t size, size_t align, 
 size_t shmemi_blocks_size(const struct shmemi_heap_blocks *h, size_t offset)
 {
     const struct block *b = *find(h, offset);
+    return b ? b->asked : 0;
+}
+
+size_t shmemi_blocks_holding(const struct shmemi_heap_blocks *h, size_t offset, size_t *begin)
+{
+    const struct block *b = h->first;
+    while (b && offset - b->offset >= b->bytes)
+        b = b->after;
+    if (b)
+        *begin = b->offset;
     return b ? b->asked : 0;
 }
 

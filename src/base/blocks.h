@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which parts of a symmetric heap are allocated: an allocator of offsets that keeps its records in private memory.
+// Which parts of a range are allocated: an allocator of offsets that keeps its records in private memory. For the
+// symmetric heap, and for memory of devices.
 //
-// Every PE runs the same operations in the same order, and what this does depends on nothing else, so all PEs get the
-// same offsets without talking. Payload memory holds no records that a stray write could destroy.
-#ifndef SHMEMI_JOB_BLOCKS_H
-#define SHMEMI_JOB_BLOCKS_H
+// For the heap: every PE runs the same operations in the same order, and what this does depends on nothing else, so all
+// PEs get the same offsets without talking. Payload memory holds no records that a stray write could destroy.
+#ifndef SHMEMI_BASE_BLOCKS_H
+#define SHMEMI_BASE_BLOCKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +26,9 @@ int shmemi_blocks_take(struct shmemi_heap_blocks *blocks, size_t size, size_t al
 
 /* The size asked for of the block that begins at offset; 0 if none does. */
 size_t shmemi_blocks_size(const struct shmemi_heap_blocks *blocks, size_t offset);
+
+/* The same of the block that holds the offset, and where it begins; looks at all. */
+size_t shmemi_blocks_holding(const struct shmemi_heap_blocks *blocks, size_t offset, size_t *begin);
 
 /* Frees the block that begins at offset and tells which free range it has become part of. false if none begins there.
  */

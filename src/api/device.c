@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of devices, of the extension interface: arguments are checked, and passed on to src/device.
+#include "device/device.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "claims.h"
+#include "named.h"
+#include "shmemx.h"
+
+_Static_assert(SHMEMX_UNTIL_AT_LEAST == (int)SHMEMI_UNTIL_AT_LEAST && SHMEMX_UNTIL_EQUAL == (int)SHMEMI_UNTIL_EQUAL,
+               "one list of comparisons");
+
+static int null(const char *what)
+{
+    return shmemi_fail(-EINVAL, "%s is NULL", what);
+}
+
+static struct shmemi_device_pool *inner(shmemx_device_pool_t pool)
+{
+    return (struct shmemi_device_pool *)(void *)pool;
+}
+
+static struct shmemi_stream *stream_of(shmemx_stream_t stream)
+{
+    return (struct shmemi_stream *)(void *)stream;
+}
+
+static struct shmemi_device_import *imported(shmemx_device_import_t import)
+{
+    return (struct shmemi_device_import *)(void *)import;
+}
+
+/* ---- devices ---- */
+
+int shmemx_device_count(const char *type)
+{
+    const struct shmemi_device_hal *hal;
+    int count = 0, rc = type ? shmemi_device_open(type, &hal, &count) : null("type");
+    return rc < 0 ? NAMED(rc) : count;
+}
+
+int shmemx_device_info(const char *type, int number, shmemx_device_info_t *out)
+{
+    const struct shmemi_device_hal *hal;
+    struct shmemi_device_info info;
+    int rc = type && out ? shmemi_device_open(type, &hal, NULL) : null(type ? "out" : "type");
+    if (rc < 0 || (rc = hal->describe(number, &info)) < 0)
+        return NAMED(rc);
+    *out = (shmemx_device_info_t){.number = number,
+                                  .free_bytes = info.free_bytes,
+                                  .total_bytes = info.total_bytes,
+                                  .can_share = info.way != SHMEMI_WAY_NONE,
+                                  .can_signal = info.can_signal};
+    snprintf(out->type, sizeof out->type, "%s", type);
+    memcpy(out->name, info.name, sizeof out->name);
+    out->name[sizeof out->name - 1] = 0;
+    snprintf(out->way, sizeof out->way, "%s", shmemi_device_way_name(info.way));
+    for (int i = 0; i < 16; i++)
+        snprintf(out->id + 2 * i, 3, "%02x", info.id[i]);
+    return NAMED(hal->version(out->driver));
+}
+
+int shmemx_device_can_reach(const char *type, int number, int peer)
+{
+    const struct shmemi_device_hal *hal;
+    bool can = false;
+    int rc = type ? shmemi_device_open(type, &hal, NULL) : null("type");
+    if (rc == 0)
+        rc = hal->can_reach(number, peer, &can);
+    return rc < 0 ? NAMED(rc) : can;
+}
+
+int shmemx_device_self_test(const char *type, int number, int *steps)
+{
+    const struct shmemi_device_hal *hal;
+    int rc = type ? shmemi_device_open(type, &hal, NULL) : null("type");
+    return NAMED(rc < 0 ? rc : shmemi_device_self_test(hal, number, steps));
+}
+
+/* ---- pools ---- */
+
+int shmemx_device_pool_create(const char *type, int number, size_t size, shmemx_device_pool_t *out)
+{
+    struct shmemi_device_pool *pool = NULL;
+    int rc = type && out ? 0 : null(type ? "out" : "type");
+    if (rc == 0 && size == 0)
+        rc = shmemi_fail(-EINVAL, "size is 0: a pool has at least one byte");
+    if (rc == 0)
+        rc = shmemi_device_pool_create(type, number, size, &pool);
+    if (rc == 0)
+        *out = (shmemx_device_pool_t)(void *)pool;
+    return NAMED(rc);
+}
+
+int shmemx_device_pool_close(shmemx_device_pool_t pool)
+{
+    return NAMED(pool ? shmemi_device_pool_close(inner(pool)) : null("pool"));
+}
+
+int shmemx_device_alloc(shmemx_device_pool_t pool, size_t size, size_t align, void **out)
+{
+    return NAMED(pool && out ? shmemi_device_alloc(inner(pool), size, align, out) : null(pool ? "out" : "pool"));
+}
+
+int shmemx_device_free(shmemx_device_pool_t pool, void *buffer)
+{
+    return NAMED(pool ? shmemi_device_free(inner(pool), buffer) : null("pool"));
+}
+
+int shmemx_device_pool_stats(shmemx_device_pool_t pool, shmemx_device_pool_stats_t *out)
+{
+    struct shmemi_device_pool_stats s;
+    int rc = pool && out ? shmemi_device_pool_stats(inner(pool), &s) : null(pool ? "out" : "pool");
+    if (rc < 0)
+        return NAMED(rc);
+    *out = (shmemx_device_pool_stats_t){.number = s.device,
+                                        .size = s.size,
+                                        .in_use = s.in_use,
+                                        .buffers = s.buffers,
+                                        .largest_free = s.largest_free,
+                                        .high_water = s.high_water};
+    snprintf(out->type, sizeof out->type, "%s", s.type);
+    return 0;
+}
+
+int shmemx_device_adopt(const char *type, int number, void *address, size_t size)
+{
+    return NAMED(type ? shmemi_device_adopt(type, number, address, size) : null("type"));
+}
+
+int shmemx_device_disown(void *address)
+{
+    return NAMED(shmemi_device_disown(address));
+}
+
+/* ---- keys ---- */
+
+int shmemx_device_import(const char *key, shmemx_import_mode_t mode, const char *token, int number,
+                         shmemx_device_import_t *out)
+{
+    struct shmemi_import_claims claims;
+    struct shmemi_device_import *import = NULL;
+    int rc = key && out ? shmemi_make_claims(token, &claims) : null(key ? "out" : "key");
+    if (rc == 0)
+        rc = shmemi_device_import(key, (enum shmemi_import_mode)mode, &claims, number, &import);
+    if (rc == 0)
+        *out = (shmemx_device_import_t)(void *)import;
+    return NAMED(rc);
+}
+
+int shmemx_device_import_info(shmemx_device_import_t import, shmemx_device_import_info_t *out)
+{
+    const struct shmemi_device_import *i = imported(import);
+    if (!i || !out)
+        return NAMED(null(i ? "out" : "import"));
+    *out = (shmemx_device_import_info_t){.address = i->address,
+                                         .bytes = i->bytes,
+                                         .rights = i->rights,
+                                         .read_only = i->read_only,
+                                         .number = i->device,
+                                         .note = i->record.note,
+                                         .note_bytes = i->record.note_bytes};
+    snprintf(out->type, sizeof out->type, "%s", i->hal->type);
+    return 0;
+}
+
+int shmemx_device_import_close(shmemx_device_import_t import)
+{
+    return NAMED(import ? shmemi_device_import_close(imported(import)) : null("import"));
+}
+
+/* ---- copies and streams ---- */
+
+int shmemx_device_copy(void *dest, const void *source, size_t bytes)
+{
+    if ((!dest || !source) && bytes)
+        return NAMED(null(dest ? "source" : "dest"));
+    return NAMED(shmemi_device_copy(dest, source, bytes));
+}
+
+int shmemx_stream_create(const char *type, int number, shmemx_stream_t *out)
+{
+    struct shmemi_stream *stream = NULL;
+    int rc = type && out ? shmemi_stream_create(type, number, &stream) : null(type ? "out" : "type");
+    if (rc == 0)
+        *out = (shmemx_stream_t)(void *)stream;
+    return NAMED(rc);
+}
+
+int shmemx_stream_wrap(const char *type, int number, void *native, shmemx_stream_t *out)
+{
+    struct shmemi_stream *stream = NULL;
+    int rc = type && out ? shmemi_stream_wrap(type, number, native, &stream) : null(type ? "out" : "type");
+    if (rc == 0)
+        *out = (shmemx_stream_t)(void *)stream;
+    return NAMED(rc);
+}
+
+int shmemx_stream_destroy(shmemx_stream_t stream)
+{
+    return NAMED(stream ? shmemi_stream_destroy(stream_of(stream)) : null("stream"));
+}
+
+void *shmemx_stream_native(shmemx_stream_t stream)
+{
+    return stream ? shmemi_stream_native(stream_of(stream)) : NULL;
+}
+
+int shmemx_stream_finish(shmemx_stream_t stream)
+{
+    return NAMED(stream ? shmemi_stream_finish(stream_of(stream)) : null("stream"));
+}
+
+int shmemx_stream_query(shmemx_stream_t stream)
+{
+    return NAMED(stream ? shmemi_stream_query(stream_of(stream)) : null("stream"));
+}
+
+int shmemx_copy_on_stream(void *dest, const void *source, size_t bytes, shmemx_stream_t stream)
+{
+    if (!stream || ((!dest || !source) && bytes))
+        return NAMED(null(!stream ? "stream" : dest ? "source" : "dest"));
+    return NAMED(shmemi_device_copy_on(stream_of(stream), dest, source, bytes));
+}
+
+int shmemx_write_value_on_stream(void *word, uint64_t value, shmemx_stream_t stream)
+{
+    return NAMED(stream ? shmemi_device_write_on(stream_of(stream), word, value) : null("stream"));
+}
+
+int shmemx_wait_value_on_stream(const void *word, shmemx_until_t until, uint64_t value, shmemx_stream_t stream)
+{
+    int rc = stream ? 0 : null("stream");
+    if (rc == 0 && until != SHMEMX_UNTIL_AT_LEAST && until != SHMEMX_UNTIL_EQUAL)
+        rc = shmemi_fail(-EINVAL, "until is %d, which is no shmemx_until_t", (int)until);
+    return NAMED(rc < 0 ? rc
+                        : shmemi_device_wait_on(stream_of(stream), word, value, (enum shmemi_device_compare)until));
+}

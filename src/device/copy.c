@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between any two of host and device memory, and words that streams write and wait for.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "device.h"
+#include "device_internal.h"
+
+enum { STAGE = 4 << 20 }; /* bytes of host memory between two devices that cannot reach each other */
+
+/* Both ends of a copy. */
+struct ends {
+    struct shmemi_device_span *to, *from; /* NULL: host memory */
+};
+
+static int check_end(const struct shmemi_device_span *span, const void *address, size_t bytes, const char *which)
+{
+    size_t left = span ? span->bytes - (size_t)((const char *)address - span->begin) : bytes;
+    return bytes <= left
+               ? 0
+               : shmemi_fail(-EINVAL, "%zu bytes at the %s %p go beyond its device memory, which ends after %zu", bytes,
+                             which, address, left);
+}
+
+/* Under the table's lock. */
+static int find_ends(void *to, const void *from, size_t bytes, struct ends *out)
+{
+    out->to = shmemi_device_table_at(to);
+    out->from = shmemi_device_table_at(from);
+    int rc = check_end(out->to, to, bytes, "target");
+    if (rc == 0)
+        rc = check_end(out->from, from, bytes, "source");
+    if (rc == 0 && out->to && out->to->read_only)
+        rc = shmemi_fail(-EACCES, "the device memory at %p was imported for reading only", to);
+    return rc;
+}
+
+/* Lets the device of a stream touch a span that lies on another. */
+static int admit(struct shmemi_device_span *span, int device)
+{
+    /* [admitted] relaxed: being let in twice does no harm. */
+    if (!span || span->device == device || __atomic_load_n(&span->admitted, __ATOMIC_RELAXED) >> device & 1)
+        return 0;
+    int rc = span->memory ? span->hal->admit(span->memory, device) : span->hal->reach(device, span->device);
+    if (rc == 0)
+        __atomic_fetch_or(&span->admitted, (uint64_t)1 << device, __ATOMIC_RELAXED);
+    return rc;
+}
+
+struct copy {
+    void *to;
+    const void *from;
+    size_t bytes;
+    enum shmemi_device_direction direction;
+};
+
+static int work_copy(const struct shmemi_device_hal *hal, struct shmemi_device_stream stream, const void *what)
+{
+    const struct copy *c = what;
+    return hal->copy(c->to, c->from, c->bytes, c->direction, stream);
+}
+
+static enum shmemi_device_direction direction_of(const struct ends *e)
+{
+    return !e->from ? SHMEMI_TO_DEVICE : e->to ? SHMEMI_DEVICE_TO_DEVICE : SHMEMI_FROM_DEVICE;
+}
+
+/* One copy that one device can make, and waits for it. */
+static int copy_by(const struct shmemi_device_hal *hal, int device, const struct copy *c)
+{
+    struct shmemi_device_stream stream;
+    int rc = shmemi_device_own_stream(hal, device, &stream);
+    if (rc < 0)
+        return rc;
+    if ((rc = shmemi_device_submit(hal, stream, work_copy, c)) == 0)
+        rc = hal->finish(stream);
+    shmemi_device_let_stream_go(hal, device);
+    return rc;
+}
+
+/* By way of the host, piece by piece. */
+static int copy_staged(const struct ends *e, char *to, const char *from, size_t bytes)
+{
+    char *stage = malloc(bytes < STAGE ? bytes : STAGE);
+    int rc = stage ? 0 : shmemi_fail(-ENOMEM, "no host memory for a copy between two devices");
+    for (size_t done = 0, n; rc == 0 && done < bytes; done += n) {
+        n = bytes - done < STAGE ? bytes - done : STAGE;
+        rc = copy_by(e->from->hal, e->from->device, &(struct copy){stage, from + done, n, SHMEMI_FROM_DEVICE});
+        if (rc == 0)
+            rc = copy_by(e->to->hal, e->to->device, &(struct copy){to + done, stage, n, SHMEMI_TO_DEVICE});
+    }
+    free(stage);
+    return rc;
+}
+
+/* An address that is in no pool and no import: -EINVAL where a driver knows it as a device's, so that it is not touched
+   as if it were the host's. */
+static int check_host(const void *address)
+{
+    struct shmemi_device_pointer what;
+    const struct shmemi_device_hal *hal;
+    for (int i = 0; (hal = shmemi_device_hal(i)); i++)
+        if (shmemi_device_is_open(hal) && hal->describe_pointer(address, &what) == 0 && what.device)
+            return shmemi_fail(-EINVAL,
+                               "%p is memory of %s device %d that this library does not know: adopt it "
+                               "(shmemx_device_adopt), or copy to and from memory of a pool",
+                               address, hal->maker, what.number);
+    return 0;
+}
+
+static int copy_on_host(void *to, const void *from, size_t bytes)
+{
+    int rc = check_host(to);
+    if (rc == 0 && (rc = check_host(from)) == 0)
+        memmove(to, from, bytes);
+    return rc;
+}
+
+static int copy_between(const struct ends *e, void *to, const void *from, size_t bytes)
+{
+    const struct shmemi_device_span *main = e->to ? e->to : e->from;
+    if (!main)
+        return copy_on_host(to, from, bytes);
+    if (e->to && e->from && (e->to->hal != e->from->hal || admit(e->from, e->to->device) < 0))
+        return copy_staged(e, to, from, bytes);
+    return copy_by(main->hal, main->device, &(struct copy){to, from, bytes, direction_of(e)});
+}
+
+int shmemi_device_copy(void *to, const void *from, size_t bytes)
+{
+    struct ends e;
+    int rc = shmemi_device_check_process();
+    if (rc < 0 || bytes == 0)
+        return rc;
+    shmemi_device_table_lock();
+    if ((rc = find_ends(to, from, bytes, &e)) == 0)
+        rc = copy_between(&e, to, from, bytes);
+    shmemi_device_table_unlock();
+    return rc;
+}
+
+/* --- on a stream -------------------------------------------------------------------------------------------------- */
+
+static int check_on(const struct shmemi_stream *stream, struct shmemi_device_span *span, const void *address)
+{
+    if (!span)
+        return 0;
+    if (span->hal != stream->hal)
+        return shmemi_fail(-EINVAL, "%p is %s memory, and the stream is of a %s device", address, span->hal->maker,
+                           stream->hal->maker);
+    return admit(span, stream->stream.device);
+}
+
+int shmemi_device_copy_on(struct shmemi_stream *stream, void *to, const void *from, size_t bytes)
+{
+    struct ends e;
+    int rc = 0;
+    if (bytes == 0)
+        return shmemi_device_check_process();
+    shmemi_device_table_lock();
+    if ((rc = find_ends(to, from, bytes, &e)) == 0 && !e.to && !e.from)
+        rc = shmemi_fail(-EINVAL,
+                         "neither %p nor %p is device memory that this library knows: a stream copies to or from a "
+                         "device's memory",
+                         to, from);
+    if (rc == 0 && (rc = check_on(stream, e.to, to)) == 0 && (rc = check_on(stream, e.from, from)) == 0)
+        rc = shmemi_device_submit(stream->hal, stream->stream, work_copy,
+                                  &(struct copy){to, from, bytes, direction_of(&e)});
+    shmemi_device_table_unlock();
+    return rc;
+}
+
+struct word {
+    void *at;
+    uint64_t value;
+    enum shmemi_device_compare compare;
+};
+
+static int work_write(const struct shmemi_device_hal *hal, struct shmemi_device_stream stream, const void *what)
+{
+    const struct word *w = what;
+    return hal->write_value(w->at, w->value, stream);
+}
+
+static int work_wait(const struct shmemi_device_hal *hal, struct shmemi_device_stream stream, const void *what)
+{
+    const struct word *w = what;
+    return hal->wait_value(w->at, w->value, w->compare, stream);
+}
+
+static int on_word(struct shmemi_stream *stream, const struct word *w, bool writes)
+{
+    shmemi_device_table_lock();
+    struct shmemi_device_span *span = shmemi_device_table_at(w->at);
+    int rc = 0;
+    if (!span)
+        rc = shmemi_fail(-EINVAL, "the word at %p is in no device memory that this library knows", w->at);
+    else if ((uintptr_t)w->at % 8)
+        rc = shmemi_fail(-EINVAL, "the word at %p is not at a multiple of 8 bytes", w->at);
+    else if (writes && span->read_only)
+        rc = shmemi_fail(-EACCES, "the device memory at %p was imported for reading only", w->at);
+    if (rc == 0 && (rc = check_end(span, w->at, 8, "word")) == 0 && (rc = check_on(stream, span, w->at)) == 0)
+        rc = shmemi_device_submit(stream->hal, stream->stream, writes ? work_write : work_wait, w);
+    shmemi_device_table_unlock();
+    return rc;
+}
+
+int shmemi_device_write_on(struct shmemi_stream *stream, void *at, uint64_t value)
+{
+    return on_word(stream, &(struct word){at, value, SHMEMI_UNTIL_EQUAL}, true);
+}
+
+int shmemi_device_wait_on(struct shmemi_stream *stream, const void *at, uint64_t value,
+                          enum shmemi_device_compare compare)
+{
+    return on_word(stream, &(struct word){(void *)(uintptr_t)at, value, compare}, false);
+}

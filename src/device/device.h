@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of devices as programs use it: pools, keys, streams, and copies between any two places.
+//
+// What is device memory is known by its address: pools and imports of this process are, and what was adopted. All else
+// is taken for host memory. Nothing here works in a forked child, since drivers do not survive fork: -EPERM there.
+// Errors are those of hal/device.h and map/import.h. Any thread may call anything here; one at a time for one stream.
+#ifndef SHMEMI_DEVICE_DEVICE_H
+#define SHMEMI_DEVICE_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hal/device.h"
+#include "map/import.h"
+#include "map/share.h"
+
+/* --- devices ------------------------------------------------------------------------------------------------------ */
+
+/* The back end of a type, opened. *count (may be NULL): its devices. -EINVAL: no such type; -ENODEV and -ENOTSUP with
+   what is missing. */
+int shmemi_device_open(const char *type, const struct shmemi_device_hal **out, int *count);
+
+/* 0, or -EPERM in a forked child of a process that used devices. */
+int shmemi_device_check_process(void);
+
+/* --- what lies where (table.c) ------------------------------------------------------------------------------------ */
+
+/* A range of device memory of this process. */
+struct shmemi_device_span {
+    const struct shmemi_device_hal *hal;
+    int device; /* that it lies on, or is used from: copies go over its streams */
+    char *begin;
+    size_t bytes;
+    bool read_only;
+    const struct shmemi_device_memory *memory; /* NULL: adopted */
+    struct shmemi_device_pool *pool;           /* or NULL */
+    uint64_t admitted; /* a bit a device of this process that was let in; under the table's lock */
+};
+
+int shmemi_device_table_add(const struct shmemi_device_span *span);
+/* No copy of this library's is going on in it when this returns. -ENOENT: there is no such. */
+int shmemi_device_table_remove(const char *begin);
+
+/* The span that holds the address: true, and a copy of it. */
+bool shmemi_device_table_find(const void *address, struct shmemi_device_span *out);
+
+/* Device memory that others allocated and that others free: its address, type and device are believed. -EEXIST: it
+   overlaps what is known already. shmemi_device_disown() before it is freed. */
+int shmemi_device_adopt(const char *type, int device, void *address, size_t bytes);
+int shmemi_device_disown(void *address);
+
+/* --- pools (pool.c) ----------------------------------------------------------------------------------------------- */
+
+struct shmemi_device_pool;
+
+/* Takes `bytes` of a device's memory at once; this process allocates from it. */
+int shmemi_device_pool_create(const char *type, int device, size_t bytes, struct shmemi_device_pool **out);
+
+/* Waits for the streams of the device that this library made, ends all keys, and frees all. Importers' mappings stay as
+   far as the driver lets them. -EBUSY: imports of its own keys are open here. */
+int shmemi_device_pool_close(struct shmemi_device_pool *pool);
+
+/* align: a power of two up to 2 MiB, 0: 512. The content is undefined. -ENOMEM tells how much is free. */
+int shmemi_device_alloc(struct shmemi_device_pool *pool, size_t bytes, size_t align, void **out);
+
+/* Its keys are revoked. Work that is queued on it has to be finished. -EINVAL: no buffer of the pool begins there. */
+int shmemi_device_free(struct shmemi_device_pool *pool, void *address);
+
+struct shmemi_device_pool_stats {
+    const char *type;
+    int device;
+    size_t size, in_use, buffers, largest_free, high_water;
+    enum shmemi_device_way way;
+};
+int shmemi_device_pool_stats(struct shmemi_device_pool *pool, struct shmemi_device_pool_stats *out);
+
+/* A key of a part of one buffer, for processes of this user on this machine. -EACCES for rights of others, -EINVAL for
+   what is not in one buffer. what: segment, offset and bytes are filled in. */
+int shmemi_device_export(const void *address, size_t bytes, struct shmemi_export *what, char text[SHMEMI_KEY_TEXT]);
+/* -ENOENT: no pool of this process made it. */
+int shmemi_device_revoke(const struct shmemi_key *key);
+
+/* --- imports (import.c) ------------------------------------------------------------------------------------------- */
+
+struct shmemi_device_import {
+    void *address; /* in this process, on the device */
+    size_t bytes;
+    uint32_t rights;
+    bool read_only;
+    const struct shmemi_device_hal *hal;
+    int device;   /* it is used from */
+    bool foreign; /* of another process */
+    struct shmemi_key_record record;
+};
+
+/* Maps what a key opens. mode: READ or WRITE (device memory is mapped for both; READ is kept by this library). device:
+   the one of this process that is to use it; -1: the one that it lies on. A pool is mapped once, however many keys of
+   it are imported. Of this process's own keys: the memory itself. */
+int shmemi_device_import(const char *text, enum shmemi_import_mode mode, const struct shmemi_import_claims *claims,
+                         int device, struct shmemi_device_import **out);
+int shmemi_device_import_close(struct shmemi_device_import *import);
+
+/* --- streams and copies (stream.c, copy.c) ------------------------------------------------------------------------ */
+
+struct shmemi_stream;
+
+int shmemi_stream_create(const char *type, int device, struct shmemi_stream **out);
+/* One that the program has: a cudaStream_t, CUstream or aclrtStream. destroy() leaves it alone. */
+int shmemi_stream_wrap(const char *type, int device, void *native, struct shmemi_stream **out);
+/* Waits for what is queued. */
+int shmemi_stream_destroy(struct shmemi_stream *stream);
+void *shmemi_stream_native(const struct shmemi_stream *stream);
+int shmemi_stream_finish(struct shmemi_stream *stream);
+/* 1: all is done; 0: not yet. */
+int shmemi_stream_query(struct shmemi_stream *stream);
+
+/* Waits for the streams that this library made on a device; for whoever is about to take memory away. */
+void shmemi_streams_finish(const struct shmemi_device_hal *hal, int device);
+
+/* Copies; done when it returns. Between devices that cannot reach each other, and between kinds of devices, by way of
+   host memory. -EACCES: the target was imported for reading. */
+int shmemi_device_copy(void *to, const void *from, size_t bytes);
+
+/* Queues the copy: one call of the driver, once the thread has used the device. One end at least is device memory. */
+int shmemi_device_copy_on(struct shmemi_stream *stream, void *to, const void *from, size_t bytes);
+
+/* Queues the writing of, and the waiting for, an aligned 64-bit word of device memory. -ENOTSUP where the driver or
+   device cannot. */
+int shmemi_device_write_on(struct shmemi_stream *stream, void *at, uint64_t value);
+int shmemi_device_wait_on(struct shmemi_stream *stream, const void *at, uint64_t value,
+                          enum shmemi_device_compare compare);
+
+#endif

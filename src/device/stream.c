@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams, and threads that use them.
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "device.h"
+#include "device_internal.h"
+
+enum { DEVICES_MOST = 64, KINDS = 2 };
+
+/* --- processes ---------------------------------------------------------------------------------------------------- */
+
+static atomic_bool used, forked, opened[KINDS];
+
+static int kind_of(const struct shmemi_device_hal *hal)
+{
+    return hal == shmemi_device_hal(0) ? 0 : 1;
+}
+
+/* [forked] relaxed: a child begins with one thread. */
+static void in_child(void)
+{
+    atomic_store_explicit(&forked, atomic_load_explicit(&used, memory_order_relaxed), memory_order_relaxed);
+}
+
+static void watch(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+int shmemi_device_check_process(void)
+{
+    return atomic_load_explicit(&forked, memory_order_relaxed)
+               ? shmemi_fail(-EPERM, "this process was forked by one that used devices, and drivers do not survive "
+                                     "that: start it anew (Python: the start method 'spawn')")
+               : 0;
+}
+
+int shmemi_device_open(const char *type, const struct shmemi_device_hal **out, int *count)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int ignored, rc = shmemi_device_check_process();
+    if (rc < 0)
+        return rc;
+    const struct shmemi_device_hal *hal = shmemi_device_of(type);
+    if (!hal)
+        return shmemi_fail(-EINVAL, "'%s' is no type of device: there are npu and cuda", type);
+    pthread_once(&once, watch);
+    if ((rc = hal->open(count ? count : &ignored)) < 0)
+        return rc;
+    atomic_store_explicit(&used, true, memory_order_relaxed); /* [forked] */
+    /* [opened] relaxed: whoever sees it late asks one driver less. */
+    atomic_store_explicit(&opened[kind_of(hal)], true, memory_order_relaxed);
+    *out = hal;
+    return 0;
+}
+
+bool shmemi_device_is_open(const struct shmemi_device_hal *hal)
+{
+    return atomic_load_explicit(&opened[kind_of(hal)], memory_order_relaxed); /* [opened] */
+}
+
+/* --- threads ------------------------------------------------------------------------------------------------------ */
+
+/* The device that this thread was left with, by its last use. Others may have changed that since, which the driver then
+   says: so it is tried first, and what is usual costs no further call. */
+static _Thread_local struct {
+    const struct shmemi_device_hal *hal;
+    int device;
+} bound;
+
+int shmemi_device_submit(const struct shmemi_device_hal *hal, struct shmemi_device_stream stream,
+                         shmemi_device_work *work, const void *what)
+{
+    struct shmemi_device_current before;
+    int rc = shmemi_device_check_process();
+    if (rc < 0)
+        return rc;
+    if (bound.hal == hal && bound.device == stream.device && (rc = work(hal, stream, what)) != -EBADFD)
+        return rc;
+    bound.hal = NULL;
+    if ((rc = hal->enter(stream.device, &before)) < 0)
+        return rc;
+    rc = work(hal, stream, what);
+    if (!before.context || before.same) { /* nobody misses what was before */
+        bound.hal = hal;
+        bound.device = stream.device;
+    }
+    if (before.context)
+        hal->leave(&before);
+    return rc;
+}
+
+/* --- streams ------------------------------------------------------------------------------------------------------ */
+
+static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
+static struct shmemi_stream *streams; /* own ones; under the mutex */
+
+static int check_device(const struct shmemi_device_hal *hal, int device, int count)
+{
+    return device >= 0 && device < count
+               ? 0
+               : shmemi_fail(-ENODEV, "there is no %s device %d: this process sees %d, counted from 0", hal->maker,
+                             device, count);
+}
+
+static int new_stream(const char *type, int device, struct shmemi_stream **out)
+{
+    const struct shmemi_device_hal *hal = NULL;
+    int count, rc = shmemi_device_open(type, &hal, &count);
+    if (rc < 0 || (rc = check_device(hal, device, count)) < 0)
+        return rc;
+    if (!(*out = calloc(1, sizeof **out)))
+        return shmemi_fail(-ENOMEM, "no memory for a stream");
+    (*out)->hal = hal;
+    (*out)->stream.device = device;
+    return 0;
+}
+
+int shmemi_stream_create(const char *type, int device, struct shmemi_stream **out)
+{
+    struct shmemi_stream *s = NULL;
+    int rc = new_stream(type, device, &s);
+    if (rc < 0)
+        return rc;
+    if ((rc = s->hal->create_stream(device, &s->stream)) < 0) {
+        free(s);
+        return rc;
+    }
+    s->own = true;
+    pthread_mutex_lock(&listing);
+    if ((s->next = streams))
+        streams->previous = s;
+    streams = s;
+    pthread_mutex_unlock(&listing);
+    *out = s;
+    return 0;
+}
+
+int shmemi_stream_wrap(const char *type, int device, void *native, struct shmemi_stream **out)
+{
+    int rc = new_stream(type, device, out);
+    if (rc == 0)
+        (*out)->stream.driver = native;
+    return rc;
+}
+
+int shmemi_stream_destroy(struct shmemi_stream *s)
+{
+    int rc = shmemi_device_check_process();
+    if (rc == 0 && s->own) {
+        pthread_mutex_lock(&listing);
+        *(s->previous ? &s->previous->next : &streams) = s->next;
+        if (s->next)
+            s->next->previous = s->previous;
+        s->hal->destroy_stream(&s->stream);
+        pthread_mutex_unlock(&listing);
+    }
+    if (rc == 0)
+        free(s);
+    return rc;
+}
+
+void *shmemi_stream_native(const struct shmemi_stream *s)
+{
+    return s->stream.driver;
+}
+
+int shmemi_stream_finish(struct shmemi_stream *s)
+{
+    int rc = shmemi_device_check_process();
+    return rc < 0 ? rc : s->hal->finish(s->stream);
+}
+
+int shmemi_stream_query(struct shmemi_stream *s)
+{
+    bool done = false;
+    int rc = shmemi_device_check_process();
+    if (rc == 0)
+        rc = s->hal->query(s->stream, &done);
+    return rc < 0 ? rc : done;
+}
+
+void shmemi_streams_finish(const struct shmemi_device_hal *hal, int device)
+{
+    pthread_mutex_lock(&listing);
+    for (struct shmemi_stream *s = streams; s; s = s->next)
+        if (s->hal == hal && (device < 0 || s->stream.device == device))
+            hal->finish(s->stream); /* what it was doing fails by itself */
+    pthread_mutex_unlock(&listing);
+}
+
+/* --- streams of this library's own -------------------------------------------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock; /* held from own_stream() to let_stream_go() */
+    bool made;
+    struct shmemi_device_stream stream;
+} owns[KINDS][DEVICES_MOST];
+
+static pthread_once_t owns_once = PTHREAD_ONCE_INIT;
+
+/* In an orderly end of the process; a driver that is gone by then has taken them along. */
+static void end_owns(void)
+{
+    for (int kind = 0; kind < KINDS && shmemi_device_check_process() == 0; kind++)
+        for (int i = 0; i < DEVICES_MOST; i++)
+            if (owns[kind][i].made)
+                shmemi_device_hal(kind)->destroy_stream(&owns[kind][i].stream);
+}
+
+static void begin_owns(void)
+{
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int i = 0; i < DEVICES_MOST; i++)
+            pthread_mutex_init(&owns[kind][i].lock, NULL);
+    atexit(end_owns);
+}
+
+int shmemi_device_own_stream(const struct shmemi_device_hal *hal, int device, struct shmemi_device_stream *out)
+{
+    int kind = kind_of(hal), rc = 0;
+    SHMEMI_ASSERT(device >= 0 && device < DEVICES_MOST);
+    pthread_once(&owns_once, begin_owns);
+    pthread_mutex_lock(&owns[kind][device].lock);
+    if (!owns[kind][device].made) {
+        rc = hal->create_stream(device, &owns[kind][device].stream);
+        owns[kind][device].made = rc == 0;
+    }
+    *out = owns[kind][device].stream;
+    if (rc < 0)
+        pthread_mutex_unlock(&owns[kind][device].lock);
+    return rc;
+}
+
+void shmemi_device_let_stream_go(const struct shmemi_device_hal *hal, int device)
+{
+    pthread_mutex_unlock(&owns[kind_of(hal)][device].lock);
+}

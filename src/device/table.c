@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which addresses are device memory.
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "device.h"
+#include "device_internal.h"
+
+/* Sorted by address; spans do not overlap. Copies hold the lock for reading while they are being made or queued, so
+   that none begins in memory that is being taken away. */
+static struct {
+    pthread_rwlock_t lock;
+    struct shmemi_device_span *spans;
+    size_t count, room;
+} table = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+void shmemi_device_table_lock(void)
+{
+    pthread_rwlock_rdlock(&table.lock);
+}
+
+void shmemi_device_table_unlock(void)
+{
+    pthread_rwlock_unlock(&table.lock);
+}
+
+/* The first that ends beyond the address. */
+static size_t place(const char *address)
+{
+    size_t low = 0, high = table.count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (table.spans[middle].begin + table.spans[middle].bytes <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct shmemi_device_span *shmemi_device_table_at(const void *address)
+{
+    size_t at = place(address);
+    return at < table.count && table.spans[at].begin <= (const char *)address ? &table.spans[at] : NULL;
+}
+
+static int make_room(void)
+{
+    size_t room = table.room ? 2 * table.room : 16;
+    if (table.count < table.room)
+        return 0;
+    struct shmemi_device_span *grown = realloc(table.spans, room * sizeof *grown);
+    if (!grown)
+        return shmemi_fail(-ENOMEM, "no memory for the table of device memory");
+    table.spans = grown;
+    table.room = room;
+    return 0;
+}
+
+int shmemi_device_table_add(const struct shmemi_device_span *span)
+{
+    pthread_rwlock_wrlock(&table.lock);
+    size_t at = place(span->begin);
+    int rc = make_room();
+    if (rc == 0 && at < table.count && table.spans[at].begin < span->begin + span->bytes)
+        rc = shmemi_fail(-EEXIST, "%zu bytes of device memory at %p overlap %zu at %p that are known already",
+                         span->bytes, (void *)span->begin, table.spans[at].bytes, (void *)table.spans[at].begin);
+    if (rc == 0) {
+        memmove(table.spans + at + 1, table.spans + at, (table.count++ - at) * sizeof *table.spans);
+        table.spans[at] = *span;
+    }
+    pthread_rwlock_unlock(&table.lock);
+    return rc;
+}
+
+int shmemi_device_table_remove(const char *begin)
+{
+    pthread_rwlock_wrlock(&table.lock);
+    size_t at = place(begin);
+    bool found = at < table.count && table.spans[at].begin == begin;
+    if (found)
+        memmove(table.spans + at, table.spans + at + 1, (--table.count - at) * sizeof *table.spans);
+    pthread_rwlock_unlock(&table.lock);
+    return found ? 0 : shmemi_fail(-ENOENT, "no device memory that is known begins at %p", (const void *)begin);
+}
+
+void shmemi_device_table_allow(const char *begin, bool writable)
+{
+    pthread_rwlock_wrlock(&table.lock);
+    size_t at = place(begin);
+    if (at < table.count && table.spans[at].begin == begin)
+        table.spans[at].read_only = !writable;
+    pthread_rwlock_unlock(&table.lock);
+}
+
+bool shmemi_device_table_find(const void *address, struct shmemi_device_span *out)
+{
+    shmemi_device_table_lock();
+    const struct shmemi_device_span *span = shmemi_device_table_at(address);
+    if (span)
+        *out = *span;
+    shmemi_device_table_unlock();
+    return span != NULL;
+}
+
+int shmemi_device_adopt(const char *type, int device, void *address, size_t bytes)
+{
+    struct shmemi_device_span span = {.device = device, .begin = address, .bytes = bytes};
+    int count = 0, rc = shmemi_device_open(type, &span.hal, &count);
+    if (rc == 0 && (device < 0 || device >= count))
+        rc = shmemi_fail(-ENODEV, "there is no %s device %d: this process sees %d, counted from 0", span.hal->maker,
+                         device, count);
+    if (rc == 0 && (!address || !bytes || bytes > SIZE_MAX - (uintptr_t)address))
+        rc = shmemi_fail(-EINVAL, "%zu bytes at %p cannot be device memory", bytes, address);
+    return rc < 0 ? rc : shmemi_device_table_add(&span);
+}
+
+int shmemi_device_disown(void *address)
+{
+    struct shmemi_device_span span;
+    if (shmemi_device_table_find(address, &span) && span.memory)
+        return shmemi_fail(-EINVAL, "the device memory at %p is of a pool or an import, and was not adopted", address);
+    return shmemi_device_table_remove(address);
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the doubles of drivers share: "device memory" that is a memfd, which the CPU reaches only through the copy calls
+// (its addresses are mapped without any access), queues of which nothing is done before somebody waits, calls that are
+// counted and can be made to fail, and what was leaked at exit.
+#ifndef TESTS_DOUBLES_DOUBLE_H
+#define TESTS_DOUBLES_DOUBLE_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+enum { PHYSICALS = 64, RANGES = 64, STREAMS = 16, QUEUED = 64, UNIT = 2 << 20, LEAK_STATUS = 97 };
+
+struct physical {
+    bool used, imported;
+    int fd, device, references; /* handles and mappings */
+    bool handle;
+    uint64_t shared; /* Ascend: the number that others import; 0: none */
+    int list;        /* Ascend: the file of those who may; 0: none */
+    size_t bytes;
+};
+struct range {
+    char *at; /* NULL: free */
+    size_t bytes;
+    struct physical *mapped;
+    unsigned access; /* a bit a device */
+    bool plain;      /* allocated in one call */
+    char key[72];
+};
+struct operation {
+    enum { COPY, WRITE, WAIT } what;
+    char *to;
+    const char *from;
+    size_t bytes;
+    uint64_t value;
+    unsigned how;
+};
+struct stream {
+    bool used;
+    int device, count;
+    struct operation queue[QUEUED];
+};
+
+static struct physical physicals[PHYSICALS];
+static struct range ranges[RANGES];
+static struct stream streams[STREAMS];
+
+/* For the tests: all calls so far; and the n-th call from now of one function ("*": of any) answers `code`. */
+EXPORTED unsigned long double_calls, double_failures;
+EXPORTED int double_gone; /* not 0: the driver has been torn down, and answers this to everything */
+EXPORTED void double_fail(const char *call, int nth, int code);
+static struct {
+    char call[64];
+    int left, code;
+} scripted;
+
+void double_fail(const char *call, int nth, int code)
+{
+    snprintf(scripted.call, sizeof scripted.call, "%s", call);
+    scripted.left = nth;
+    scripted.code = code;
+}
+
+/* Counts; the scripted code, or 0. */
+static int entered(const char *call)
+{
+    double_calls++;
+    if (double_gone)
+        return double_gone;
+    if (scripted.left <= 0 || (*scripted.call != '*' && strcmp(scripted.call, call)) || --scripted.left > 0)
+        return 0;
+    double_failures++;
+    return scripted.code;
+}
+
+static int setting(const char *name, int usual)
+{
+    const char *text = getenv(name);
+    return text ? atoi(text) : usual;
+}
+
+/* Bytes a device. */
+static size_t room(void)
+{
+    return (size_t)setting("DOUBLE_ROOM", 64) << 20;
+}
+
+static size_t taken(int device)
+{
+    size_t sum = 0;
+    for (int i = 0; i < PHYSICALS; i++)
+        if (physicals[i].used && !physicals[i].imported && physicals[i].device == device)
+            sum += physicals[i].bytes;
+    return sum;
+}
+
+static struct physical *new_physical(int fd, int device, size_t bytes, bool imported)
+{
+    for (int i = 0; i < PHYSICALS; i++)
+        if (!physicals[i].used) {
+            physicals[i] = (struct physical){.used = true,
+                                             .fd = fd,
+                                             .device = device,
+                                             .bytes = bytes,
+                                             .imported = imported,
+                                             .references = 1,
+                                             .handle = true};
+            return &physicals[i];
+        }
+    return NULL;
+}
+
+static struct physical *create_physical(int device, size_t bytes)
+{
+    int fd = memfd_create("double", MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0)
+        return NULL;
+    return new_physical(fd, device, bytes, false);
+}
+
+static void drop(struct physical *p)
+{
+    if (--p->references == 0) {
+        close(p->fd);
+        if (p->list > 0)
+            close(p->list);
+        p->used = false;
+    }
+}
+
+static struct physical *physical_of(uint64_t handle)
+{
+    return handle >= 1 && handle <= PHYSICALS && physicals[handle - 1].used && physicals[handle - 1].handle
+               ? &physicals[handle - 1]
+               : NULL;
+}
+
+static uint64_t handle_of(const struct physical *p)
+{
+    return (uint64_t)(p - physicals) + 1;
+}
+
+static struct range *reserve(size_t bytes)
+{
+    for (int i = 0; i < RANGES; i++)
+        if (!ranges[i].at) {
+            void *at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            if (at == MAP_FAILED)
+                return NULL;
+            ranges[i] = (struct range){.at = at, .bytes = bytes};
+            return &ranges[i];
+        }
+    return NULL;
+}
+
+static void unreserve(struct range *r)
+{
+    munmap(r->at, r->bytes);
+    r->at = NULL;
+}
+
+/* The range that holds the address; NULL for host memory. */
+static struct range *range_of(const void *address)
+{
+    for (int i = 0; i < RANGES; i++)
+        if (ranges[i].at && (const char *)address >= ranges[i].at &&
+            (const char *)address < ranges[i].at + ranges[i].bytes)
+            return &ranges[i];
+    return NULL;
+}
+
+static bool touchable(const void *address, size_t bytes, int device)
+{
+    struct range *r = range_of(address);
+    return !r ||
+           (r->mapped && (r->access >> device & 1) && bytes <= r->bytes - (size_t)((const char *)address - r->at));
+}
+
+static void move_bytes(char *to, const char *from, size_t bytes)
+{
+    struct range *target = range_of(to), *source = range_of(from);
+    char *buffer = malloc(bytes + 1);
+    bool good = buffer && (!source || source->mapped) && (!target || target->mapped);
+    if (good && source)
+        good = pread(source->mapped->fd, buffer, bytes, from - source->at) == (ssize_t)bytes;
+    else if (good)
+        memcpy(buffer, from, bytes);
+    if (good && target)
+        good = pwrite(target->mapped->fd, buffer, bytes, to - target->at) == (ssize_t)bytes;
+    else if (good)
+        memcpy(to, buffer, bytes);
+    free(buffer);
+    if (!good) {
+        fprintf(stderr, "double: a queued copy touches memory that was unmapped meanwhile\n");
+        _exit(LEAK_STATUS);
+    }
+}
+
+/* One operation; false when it has to wait. */
+static bool perform(const struct operation *o)
+{
+    uint64_t word = 0;
+    if (o->what == COPY)
+        move_bytes(o->to, o->from, o->bytes);
+    if (o->what == WRITE)
+        move_bytes(o->to, (const char *)&o->value, sizeof o->value);
+    if (o->what == WAIT)
+        move_bytes((char *)&word, o->to, sizeof word);
+    return o->what != WAIT || (o->how == 1 ? word == o->value : word >= o->value);
+}
+
+/* Does one thing that is queued; false when nothing could be done. */
+static bool advance(struct stream *s)
+{
+    if (s->count == 0 || !perform(&s->queue[0]))
+        return false;
+    memmove(s->queue, s->queue + 1, (size_t)--s->count * sizeof *s->queue);
+    return true;
+}
+
+static void drain(struct stream *s)
+{
+    while (s->count > 0)
+        if (!advance(s))
+            usleep(1000); /* a wait that another process will end */
+}
+
+static void enqueue(struct stream *s, struct operation o)
+{
+    if (s->count == QUEUED)
+        drain(s);
+    s->queue[s->count++] = o;
+}
+
+static struct stream *create_stream_on(int device)
+{
+    for (int i = 0; i < STREAMS; i++)
+        if (!streams[i].used) {
+            streams[i] = (struct stream){.used = true, .device = device};
+            return &streams[i];
+        }
+    return NULL;
+}
+
+static struct stream *stream_of(void *handle)
+{
+    for (int i = 0; i < STREAMS; i++)
+        if (handle == &streams[i] && streams[i].used)
+            return &streams[i];
+    return NULL;
+}
+
+/* Everything that was made has to be gone when the process ends. */
+static pid_t loaded_in;
+
+__attribute__((constructor)) static void note_process(void)
+{
+    loaded_in = getpid();
+}
+
+__attribute__((destructor)) static void nothing_left(void)
+{
+    int left = 0, mapped = 0, open = 0;
+    for (int i = 0; i < PHYSICALS; i++)
+        left += physicals[i].used;
+    for (int i = 0; i < RANGES; i++)
+        mapped += ranges[i].at != NULL;
+    for (int i = 0; i < STREAMS; i++)
+        open += streams[i].used;
+    if (left + mapped + open == 0 || double_gone || getpid() != loaded_in)
+        return;
+    fprintf(stderr, "double: leaked at exit: %d allocations, %d address ranges, %d streams\n", left, mapped, open);
+    _exit(LEAK_STATUS);
+}
+
+#endif

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of devices in Python, on doubles of the drivers. Each program is a process of its own, because a double looks for
+what is left when the process ends (exit status 97)."""
+
+import json
+import re
+
+import pytest
+from jobs import PYTHON, double, environment, start
+
+BEGIN = '''
+import copy, ctypes, os, pickle, subprocess, sys
+import numpy as np, shmem
+type = sys.argv[1]
+def raises(kind, words, function, *args, **keywords):
+    try:
+        function(*args, **keywords)
+    except kind as error:
+        assert isinstance(error, shmem.Error) and words in str(error), repr(error)
+    else:
+        raise AssertionError(f'no {kind} was raised')
+'''
+
+
+def doubles(**more):
+    return environment(**{'SHMEM_ASCEND_LIBRARY': double('npu'), 'SHMEM_CUDA_LIBRARY': double('cuda'), **more})
+
+
+def program(text, *args, **more):
+    return start([PYTHON, '-c', BEGIN + text, *args], env=doubles(**more)).finish(60).ok()
+
+
+@pytest.mark.parametrize('kind', ['npu', 'cuda'])
+def test_buffers(kind):
+    program('''
+pool = shmem.create_pool('4M', type=type)
+assert pool.device == type + ':0' and pool.is_open and isinstance(pool, shmem.DevicePool)
+buf = pool.alloc((3, 4), np.float32, fill=2)
+assert (buf.shape, buf.dtype, buf.ndim, buf.size, buf.nbytes, buf.strides, len(buf)) == ((3, 4), np.float32, 2, 12, 48, (16, 4), 3)
+assert buf.device == type + ':0' and buf.is_contiguous and buf.address % 512 == 0
+assert (buf.to_numpy() == 2).all() and buf.to_numpy().shape == (3, 4)
+
+model = np.arange(12, dtype=np.float32).reshape(3, 4)
+np.copyto(buf, model)
+assert (buf.to_numpy() == model).all()
+for index in [0, -1, (slice(None), 1), (1, slice(1, 3)), (slice(None, None, -1), slice(None, None, 2)), Ellipsis, (Ellipsis, 0),
+              (None, 1), (slice(3, 3),), (slice(None), slice(None))]:
+    assert np.array_equal(buf[index].to_numpy(), model[index]), index
+    buf[index] = model[index] + 1
+    model[index] = model[index] + 1
+    assert (buf.to_numpy() == model).all(), index
+assert buf[0, 0] == model[0, 0] and isinstance(buf[0, 0], np.float32) and f'{buf[0, 0]}' == f'{model[0, 0]}'
+buf[2, 3] = 77
+model[2, 3] = 77
+assert buf[-1, -1] == 77 and buf[2, 3].dtype == np.float32
+assert (buf.T.to_numpy() == model.T).all() and (buf.reshape(4, 3).to_numpy() == model.reshape(4, 3)).all()
+assert (buf.reshape(-1).to_numpy() == model.ravel()).all() and [row.to_numpy().sum() for row in buf] == list(model.sum(1))
+back = np.zeros((3, 4), np.float32)
+np.copyto(back, buf)
+assert (back == model).all() and np.shape(buf) == (3, 4) and buf.copy().flags.owndata and (copy.copy(buf) == model).all()
+assert buf.npu() is buf if type == 'npu' else buf.cuda() is buf
+
+other = pool.alloc((3, 4), np.float32)
+np.copyto(other, buf)
+other.copy_from(buf)
+assert (other.to_numpy() == model).all()
+other[:, 1:3] = buf[:, 0:2]
+assert (other[:, 1:3].to_numpy() == model[:, 0:2]).all()
+wide = pool.alloc((3, 4), np.float64)
+np.copyto(wide, buf)
+assert (wide.to_numpy() == model).all()
+empty = pool.alloc((0, 5), 'i4')
+assert empty.to_numpy().shape == (0, 5) and empty.nbytes == 0
+record = pool.alloc(2, [('a', 'i4'), ('b', 'f8')], zero=True)
+record[1] = (3, 4.5)
+assert record[1]['b'] == 4.5 and record[0]['a'] == 0
+assert pool.alloc((), 'i8', fill=9).item() == 9
+
+raises(TypeError, 'which the CPU cannot touch', np.asarray, buf)
+raises(TypeError, 'use to_numpy()', np.add, buf, 1)
+raises(TypeError, 'use to_numpy()', np.sum, buf)
+raises(TypeError, 'use to_numpy()', buf.__getitem__, [0, 1])
+raises(TypeError, 'use to_numpy()', buf.__getitem__, True)
+raises(IndexError, 'out of bounds', buf.__getitem__, 3)
+raises(IndexError, 'too many indices', buf.__setitem__, (0, 0, 0), 1)
+raises(ValueError, 'does not fit', buf.copy_from, np.zeros(5))
+raises(ValueError, 'does not fit', buf.reshape, 5, -1)
+raises(NotImplementedError, 'allocate one from a pool of type', buf.cuda if type == 'npu' else buf.npu)
+try:
+    np.copyto(buf, np.zeros((3, 4)) + 1j)
+except TypeError as error:
+    assert 'Cannot cast' in str(error)
+else:
+    raise AssertionError
+raises(MemoryError, 'the largest free block has', pool.alloc, (4 << 20,), np.float64)
+raises(ValueError, 'sides are not negative', pool.alloc, -1)
+raises(TypeError, 'pointers', pool.alloc, 1, object)
+raises(ValueError, 'is a view', pool.free, buf[0])
+raises(TypeError, 'must be a DeviceBuffer', pool.free, model)
+in_use = pool.stats().in_use
+pool.free(wide)
+raises(LookupError, 'was freed', wide.to_numpy)
+raises(LookupError, 'was freed', wide.__setitem__, 0, 1)
+raises(LookupError, 'freed', pool.free, wide)
+del other
+assert pool.stats().in_use < in_use and pool.stats().size == 4 << 20
+view = buf[1]
+del buf
+assert (view.to_numpy() == model[1]).all()
+pool.close()
+pool.close()
+raises(LookupError, 'closed', pool.alloc, 1)
+assert (view.to_numpy() == model[1]).all() and 'closed' in repr(pool) and type in repr(view)
+''', kind)
+
+
+@pytest.mark.parametrize('kind', ['npu', 'cuda', 'old npu'])
+def test_keys(kind):
+    program('''
+pool = shmem.create_pool('4M', type=type)
+buf = pool.alloc((64, 32), np.int32, fill=np.arange(32))
+key, column = pool.export(buf), shmem.export(buf[::-2, 3])
+narrow = pool.export(buf, mode='r')
+program = """
+import pickle, sys, numpy as np, shmem
+key, column, narrow, pickled = sys.argv[1:]
+a, c, r = shmem.import_(key), shmem.import_(column), shmem.import_(narrow, 'r')
+b = pickle.loads(bytes.fromhex(pickled))
+assert a.shape == (64, 32) and a.dtype == np.int32 and (a.to_numpy() == np.arange(32)).all()
+assert c.shape == (32,) and (c.to_numpy() == 3).all() and (b.to_numpy() == 31).all()
+a[0, 0] = 1234
+c[0] = 99
+assert r[63, 3] == 99 and r.readonly
+for wrong in (lambda: r.__setitem__(0, 1), lambda: shmem.import_(narrow)):
+    try:
+        wrong()
+    except PermissionError as error:
+        assert isinstance(error, shmem.Error)
+    else:
+        raise AssertionError
+assert shmem.export(a) == key
+try:
+    shmem.export(a[0])
+except ValueError as error:
+    assert 'only who owns memory' in str(error)
+"""
+pickled = pickle.dumps(buf[:, 31]).hex()
+assert pickle.dumps(buf[:, 31]).hex() == pickled
+subprocess.run([sys.executable, '-c', program, key, column, narrow, pickled], check=True)
+assert buf[0, 0] == 1234 and buf[63, 3] == 99
+same = shmem.import_(key)
+same[5, 5] = -1
+assert buf[5, 5] == -1 and same.address == buf.address
+raises(NotImplementedError, "mode 'r' or 'rw'", shmem.import_, key, 'cow')
+raises(PermissionError, 'processes of this user only', pool.export, buf, allow='user:0=r')
+raises(NotImplementedError, 'cannot be frozen', pool.export, buf, frozen=True)
+shmem.revoke(key)
+raises(shmem.KeyRevoked, 'revoked', shmem.import_, key)
+pool.free(buf)
+raises(shmem.KeyRevoked, 'revoked', shmem.import_, column)
+del same
+''', kind.split()[-1], **({'SHMEM_ASCEND_LIBRARY': double('old npu')} if kind == 'old npu' else {}))
+
+
+@pytest.mark.parametrize('kind', ['npu', 'cuda'])
+def test_streams_and_other_libraries(kind):
+    program('''
+pool = shmem.create_pool('4M', type=type)
+a, b = pool.alloc(1000, np.float32), pool.alloc(1000, np.float32)
+out = np.zeros(1000, np.float32)
+with shmem.Stream(type) as stream:
+    a.copy_from(np.arange(1000, dtype=np.float32), stream)
+    b.copy_from(a, stream=stream)
+    b.copy_to(out, stream=stream)
+    assert not stream.is_done() and not out.any()
+    stream.finish()
+    assert stream.is_done() and (out == np.arange(1000)).all()
+    words = pool.alloc(2, np.uint64, zero=True)
+    stream.write_value(words, 1, 1 << 63)
+    stream.wait_value(words, 1, 5)
+    stream.finish()
+    assert list(words.to_numpy()) == [0, 1 << 63]
+    raises(TypeError, 'uint64 or int64', stream.write_value, a, 0, 1)
+    raises(IndexError, 'out of bounds', stream.write_value, words, 2, 1)
+    again = shmem.Stream(type + ':0', native=stream.native)
+    a.copy_from(7, again)
+    again.finish()
+    assert a[999] == 7
+    again.close()
+raises(LookupError, 'closed', stream.finish)
+raises(ValueError, 'such as', shmem.Stream, 'gpu')
+raises(shmem.DeviceMissing, 'there is no', shmem.Stream, type + ':9')
+
+# one device to the other, and to the other kind
+second = shmem.create_pool('2M', type=type + ':1').alloc(1000, np.float32)
+second.copy_from(a)
+assert (second.to_numpy() == 7).all() and second.device == type + ':1'
+foreign = shmem.create_pool('2M', type='cuda' if type == 'npu' else 'npu').alloc(1000, np.float32)
+foreign.copy_from(second[:])
+assert (foreign.to_numpy() == 7).all()
+
+# DLPack: what a library of the device would see
+number = a.__dlpack_device__()
+assert number == (12 if type == 'npu' else 2, 0)
+api = ctypes.pythonapi
+api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
+grid = pool.alloc((6, 4), np.int16)
+counted = sys.getrefcount(grid[::2, 1])
+view = grid[::2, 1]
+capsule = view.__dlpack__()
+assert api.PyCapsule_GetName(capsule) == b'dltensor' and sys.getrefcount(view) == counted + 2
+at = api.PyCapsule_GetPointer(capsule, b'dltensor')
+read = lambda kind, offset: kind.from_address(at + offset).value
+assert read(ctypes.c_uint64, 0) == view.address and read(ctypes.c_int32, 8) == number[0] and read(ctypes.c_int32, 16) == 1
+assert [read(ctypes.c_uint8, 20), read(ctypes.c_uint8, 21), read(ctypes.c_uint16, 22)] == [0, 16, 1]
+assert ctypes.c_int64.from_address(read(ctypes.c_uint64, 24)).value == 3
+assert ctypes.c_int64.from_address(read(ctypes.c_uint64, 32)).value == 8
+del capsule
+assert sys.getrefcount(view) == counted + 1
+assert api.PyCapsule_GetName(view.__dlpack__(max_version=(1, 0))) == b'dltensor_versioned'
+raises(BufferError, 'neither copied nor moved', a.__dlpack__, dl_device=(1, 0))
+raises(BufferError, 'neither copied', a.__dlpack__, copy=True)
+if type == 'cuda':
+    said = a.__cuda_array_interface__
+    assert said == {'shape': (1000,), 'typestr': '<f4', 'data': (a.address, False), 'version': 3, 'strides': None, 'stream': None}
+    class Foreign:
+        __cuda_array_interface__ = said
+    b.copy_from(Foreign())
+    assert b[3] == 7
+else:
+    assert not hasattr(a, '__cuda_array_interface__')
+''', kind)
+
+
+def test_devices_and_pools():
+    program('''
+all_of_them = shmem.devices()
+assert [d.device for d in all_of_them] == ['npu:0', 'npu:1', 'cuda:0', 'cuda:1'] and len({d.id for d in all_of_them}) == 4
+assert shmem.devices('cuda')[1].can_share and shmem.devices('cuda')[0].way == 'file descriptors'
+assert all(d.driver and d.name and d.total >= d.free > 0 for d in all_of_them)
+auto = shmem.create_pool('2M', type='auto')
+assert auto.device == 'npu:0'
+for argument in ({'name': 'x'}, {'grow': True}, {'lock': True}, {'pages': '2M'}, {'max_size': '4M'}):
+    raises(NotImplementedError, 'is for host memory', shmem.create_pool, '2M', type='npu', **argument)
+raises(shmem.DeviceMissing, 'there is no', shmem.create_pool, '2M', type='cuda:7')
+raises(ValueError, 'such as', shmem.create_pool, '2M', type='cuda:x')
+raises(MemoryError, "device's memory is taken", shmem.create_pool, '1T', type='cuda')
+raises(ValueError, 'size is 0', shmem.create_pool, 0, type='cuda')
+raises(TypeError, 'create_pool', shmem.DevicePool)
+raises(TypeError, 'DevicePool.alloc', shmem.DeviceBuffer)
+
+# A forked child is told; the parent goes on.
+buf = auto.alloc(4, fill=1)
+pid = os.fork()
+if pid == 0:
+    try:
+        buf.to_numpy()
+    except shmem.Error as error:
+        os._exit('do not survive' not in str(error))
+    os._exit(1)
+assert os.waitpid(pid, 0)[1] == 0 and (buf.to_numpy() == 1).all()
+''', '')
+
+
+def test_without_devices():
+    """No driver: an error that says so, or host memory if that is asked for, as before."""
+    missing = {'SHMEM_ASCEND_LIBRARY': '/nonexistent/libacl_rt.so', 'SHMEM_CUDA_LIBRARY': '/nonexistent/libcuda.so.1'}
+    program('''
+assert shmem.devices() == [] and isinstance(shmem.create_pool('1M', type='auto'), shmem.Pool)
+for kind in ('npu', 'cuda', 'npu:1'):
+    raises(shmem.DeviceMissing, 'cannot be opened', shmem.create_pool, '1M', type=kind)
+raises(shmem.DeviceMissing, 'no CUDA driver', shmem.devices, 'cuda')
+raises(shmem.DeviceMissing, 'no Ascend driver', shmem.Stream, 'npu')
+''', '', **missing)
+    result = program('''
+pool = shmem.create_pool('1M', type='npu')
+buf = pool.alloc((2, 2), fill=3)
+assert isinstance(buf, np.ndarray) and isinstance(shmem.create_pool('1M', type='npu'), shmem.Pool)
+''', '', SHMEM_DEVICE_FALLBACK='host', **missing)
+    assert result.err.count('host memory in place of') == 1
+
+
+def test_stubs_and_old_drivers():
+    program('''
+raises(shmem.DeviceMissing, 'too old: it has no', shmem.create_pool, '1M', type='cuda')
+''', '', SHMEM_CUDA_LIBRARY='libc.so.6')
+    program('''
+raises(shmem.DeviceMissing, "the toolkit's stub", shmem.create_pool, '1M', type='cuda')
+''', '', DOUBLE_INIT='34')
+
+
+def tool(*command, **env):
+    return start(list(command), env=doubles(**env)).finish(60)
+
+
+def test_self_test():
+    """The one command for the person with hardware, here on all doubles at once, and where there is nothing."""
+    said = tool('shmem-bench', 'device', '--self-test').ok().out
+    assert ' 0 failed' in said and 'FAILED' not in said
+    for device in ('npu:0', 'npu:1', 'cuda:0', 'cuda:1'):
+        assert re.search(f'^device {device} .*; shares by: ', said, re.M)
+        assert re.search(f'^ok +{device} +memory shared by two processes$', said, re.M)
+    assert 'a copy to cuda:0 (by way of the host)' in said and 'a copy to npu:1 (they reach each other)' in said
+    old = tool('shmem-bench', 'device', '--self-test', SHMEM_ASCEND_LIBRARY=double('no handles'), SHMEM_CUDA_LIBRARY='/none').ok().out
+    assert 'skip   npu:0    memory shared by two processes: ' in old and ' 0 failed' in old
+    none = tool('shmem-bench', 'device', '--self-test', SHMEM_ASCEND_LIBRARY='/none', SHMEM_CUDA_LIBRARY='/none')
+    assert none.code == 77 and none.out.count('cannot be opened') == 2
+    assert tool('shmem-bench', 'pool', '--self-test').code == 2
+
+
+def test_measuring():
+    said = tool('shmem-bench', 'device', '--quick', '--json', '-').ok().out
+    figures = json.loads(said)['device']['figures']
+    assert len(figures) == 4 * 3 * 7 and all(figure > 0 for figure in figures.values())
+    assert re.search(r'npu:0.to_device +[0-9.]+ GB/s', tool('shmem-bench', 'device', '--quick').ok().out)
+
+
+def test_info():
+    report = json.loads(tool('shmem-info', '--devices', '--json').ok().out)
+    assert list(report) == ['npu:0', 'npu:1', 'cuda:0', 'cuda:1'] and report['cuda:1']['reaches'] == '0'
+    assert report['npu:0']['shares_by'].startswith('shareable handles') and report['cuda:0']['driver'] == 'CUDA 13.0'
+    text = tool('shmem-info', '--devices', DOUBLE_PEERS='0').ok().out
+    assert text.count('reaches devices          none') == 4
+    none = tool('shmem-info', '--devices', SHMEM_ASCEND_LIBRARY='/none', SHMEM_CUDA_LIBRARY='libc.so.6')
+    assert none.code == 1 and 'no Ascend driver: /none cannot be opened' in none.out and 'too old' in none.out
+    assert json.loads(tool('shmem-info', '--json').ok().out)['backends']['npu'] == 'usable'

@@ -1,0 +1,653 @@
+// SPDX-License-Identifier: Apache-2.0
+// device KIND LIBRARY OTHER-LIBRARY: memory of devices through the extension interface, on a double of the driver of
+// that kind and age; OTHER is a double of the other kind. Each test is a process of its own, since drivers are opened
+// once, do not survive fork, and look for leaks when the process ends.
+#include "unit.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include "shmemx.h"
+
+static const char *kind, *type, *library, *other_type;
+static bool cuda, shares_it, signals;
+
+enum { BYTES = 300000, POOL = 4 << 20 };
+
+static void *in_double(const char *name)
+{
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL), *found = handle ? dlsym(handle, name) : NULL;
+    child_check(found != NULL);
+    return found;
+}
+
+static unsigned long calls(void)
+{
+    return *(unsigned long *)in_double("double_calls");
+}
+
+static unsigned long failures(void)
+{
+    return *(unsigned long *)in_double("double_failures");
+}
+
+static void fail_call(const char *call, int nth, int code)
+{
+    void (*function)(const char *, int, int) = NULL;
+    void *found = in_double("double_fail");
+    memcpy(&function, &found, sizeof function);
+    function(call, nth, code);
+}
+
+static void alone(void (*run)(void))
+{
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        run();
+        exit(0);
+    }
+    child_succeeds(pid);
+}
+
+#define good(call) child_check((call) == 0)
+#define bad(code, words, call) child_check((call) == -(code) && strstr(shmemx_last_error(), words))
+
+static char host[BYTES], back[BYTES];
+
+static void fill(int seed)
+{
+    for (int i = 0; i < BYTES; i++)
+        host[i] = (char)(i * 7 + i / 256 + seed);
+    memset(back, 0, sizeof back);
+}
+
+static void is_back(int seed)
+{
+    for (int i = 0; i < BYTES; i++)
+        child_check(back[i] == (char)(i * 7 + i / 256 + seed));
+}
+
+static shmemx_device_pool_t new_pool(const char *of, int number, void **buffer)
+{
+    shmemx_device_pool_t pool = NULL;
+    good(shmemx_device_pool_create(of, number, POOL, &pool));
+    good(shmemx_device_alloc(pool, BYTES, 0, buffer));
+    child_check((uintptr_t)*buffer % 512 == 0);
+    return pool;
+}
+
+/* --- one process -------------------------------------------------------------------------------------------------- */
+
+static void run_pool(void)
+{
+    shmemx_device_pool_t pool;
+    shmemx_device_pool_stats_t stats;
+    shmemx_device_info_t info;
+    void *a, *b, *c;
+    child_check(shmemx_device_count(type) == 2);
+    good(shmemx_device_info(type, 1, &info));
+    child_check(info.number == 1 && !strcmp(info.type, type) && info.can_share == shares_it &&
+                info.can_signal == signals && strlen(info.id) == 32 && strchr(info.driver, '.'));
+    pool = new_pool(type, 0, &a);
+    good(shmemx_device_alloc(pool, 5, 64, &b));
+    good(shmemx_device_alloc(pool, 0, 1 << 21, &c));
+    child_check((uintptr_t)c % (1 << 21) == 0 && a != b);
+    good(shmemx_device_pool_stats(pool, &stats));
+    child_check(stats.size == POOL && stats.buffers == 3 && stats.number == 0 && !strcmp(stats.type, type));
+    bad(ENOMEM, "the largest free block has", shmemx_device_alloc(pool, POOL, 0, &c));
+    bad(EINVAL, "align is 3", shmemx_device_alloc(pool, 1, 3, &c));
+    good(shmemx_device_free(pool, a));
+    bad(EINVAL, "no buffer of the pool begins at", shmemx_device_free(pool, a));
+    bad(EINVAL, "no buffer", shmemx_device_free(pool, (char *)b + 1));
+    bad(EINVAL, "no buffer", shmemx_device_free(pool, host));
+    good(shmemx_device_pool_close(pool));
+    bad(ENODEV, "there is no", shmemx_device_pool_create(type, 2, POOL, &pool));
+    bad(EINVAL, "'gpu' is no type of device", shmemx_device_pool_create("gpu", 0, POOL, &pool));
+    bad(ENOMEM, "cannot make a pool of", shmemx_device_pool_create(type, 0, (size_t)1 << 40, &pool));
+    bad(EINVAL, "size is 0", shmemx_device_pool_create(type, 0, 0, &pool));
+    shmemx_pool_t plain;
+    shmemx_pool_attr_t attr = SHMEMX_POOL_ATTR;
+    attr.size = POOL;
+    attr.type = type;
+    bad(ENOTSUP, "shmemx_device_pool_create", shmemx_pool_create(&attr, &plain));
+}
+
+/* host -> a -> b -> host; a and b anywhere. */
+static void around(void *a, void *b, int seed)
+{
+    fill(seed);
+    good(shmemx_device_copy(a, host, BYTES));
+    good(shmemx_device_copy(b, a, BYTES));
+    good(shmemx_device_copy(back, b, BYTES));
+    is_back(seed);
+}
+
+static void run_copies(void)
+{
+    void *a, *b, *c, *d;
+    int value = 0;
+    shmemx_device_pool_t pool = new_pool(type, 0, &a), second = new_pool(type, 1, &c),
+                         third = new_pool(other_type, 0, &d);
+    good(shmemx_device_alloc(pool, BYTES, 0, &b));
+    around(a, b, 1);
+    around(a, c, 2);
+    around(c, a, 3);
+    around(a, d, 4);
+    around(d, c, 5);
+    fill(6);
+    good(shmemx_device_copy(back, host, BYTES));
+    is_back(6);
+    good(shmemx_device_copy((char *)a + 12, &(int){77}, sizeof(int)));
+    good(shmemx_device_copy(&value, (char *)a + 12, sizeof value));
+    child_check(value == 77);
+    bad(EINVAL, "go beyond its device memory", shmemx_device_copy((char *)a + POOL - 3, host, 4));
+    bad(EINVAL, "go beyond", shmemx_device_copy(back, (char *)a + 1, POOL));
+    good(shmemx_device_copy(a, NULL, 0));
+    bad(EINVAL, "source is NULL", shmemx_device_copy(a, NULL, 1));
+    good(shmemx_device_pool_close(third));
+    good(shmemx_device_pool_close(second));
+    good(shmemx_device_pool_close(pool));
+}
+
+static void run_without_peers(void)
+{
+    void *a, *c;
+    setenv("DOUBLE_PEERS", "0", 1);
+    shmemx_device_pool_t pool = new_pool(type, 0, &a), second = new_pool(type, 1, &c);
+    child_check(shmemx_device_can_reach(type, 0, 1) == 0 && shmemx_device_can_reach(type, 0, 0) == 1);
+    around(a, c, 1);
+    good(shmemx_device_pool_close(second));
+    good(shmemx_device_pool_close(pool));
+}
+
+static void run_streams(void)
+{
+    void *a, *b;
+    shmemx_stream_t stream, wrapped;
+    shmemx_device_pool_t pool = new_pool(type, 0, &a);
+    good(shmemx_device_alloc(pool, BYTES, 0, &b));
+    good(shmemx_stream_create(type, 0, &stream));
+    fill(1);
+    good(shmemx_copy_on_stream(a, host, BYTES, stream));
+    good(shmemx_copy_on_stream(b, a, BYTES, stream));
+    good(shmemx_copy_on_stream(back, b, BYTES, stream));
+    child_check(shmemx_stream_query(stream) == 0); /* the double does one thing at a time */
+    good(shmemx_stream_finish(stream));
+    child_check(shmemx_stream_query(stream) == 1);
+    is_back(1);
+    good(shmemx_stream_wrap(type, 0, shmemx_stream_native(stream), &wrapped));
+    fill(2);
+    good(shmemx_copy_on_stream(a, host, BYTES, wrapped));
+    good(shmemx_copy_on_stream(back, a, BYTES, stream));
+    good(shmemx_stream_finish(wrapped));
+    is_back(2);
+    good(shmemx_stream_destroy(wrapped));
+    bad(EINVAL, "neither", shmemx_copy_on_stream(back, host, BYTES, stream));
+    if (signals) {
+        uint64_t seen = 0;
+        good(shmemx_write_value_on_stream(a, 41, stream));
+        good(shmemx_wait_value_on_stream(a, SHMEMX_UNTIL_AT_LEAST, 41, stream));
+        good(shmemx_copy_on_stream(&seen, a, 8, stream));
+        good(shmemx_stream_finish(stream));
+        child_check(seen == 41);
+        bad(EINVAL, "multiple of 8", shmemx_write_value_on_stream((char *)a + 4, 1, stream));
+        bad(EINVAL, "in no device memory", shmemx_write_value_on_stream(back, 1, stream));
+    } else
+        bad(ENOTSUP, "which came with", shmemx_write_value_on_stream(a, 1, stream));
+    good(shmemx_stream_destroy(stream));
+    good(shmemx_device_pool_close(pool));
+}
+
+/* Warm, a copy on a stream is one call of the driver and nothing else; one that is waited for has its finish beside it.
+ */
+static void run_counts(void)
+{
+    void *a;
+    shmemx_stream_t stream;
+    shmemx_device_pool_t pool = new_pool(type, 0, &a);
+    good(shmemx_stream_create(type, 0, &stream));
+    good(shmemx_copy_on_stream(a, host, BYTES, stream));
+    unsigned long before = calls();
+    for (int i = 0; i < 10; i++)
+        good(shmemx_copy_on_stream(a, host, BYTES, stream));
+    child_check(calls() - before == 10);
+    if (signals) {
+        good(shmemx_write_value_on_stream(a, 1, stream));
+        child_check(calls() - before == 11);
+    }
+    good(shmemx_stream_finish(stream));
+    good(shmemx_device_copy(a, host, BYTES));
+    before = calls();
+    good(shmemx_device_copy(a, host, BYTES));
+    child_check(calls() - before <= 3); /* copy, finish, and the question which device is current */
+    good(shmemx_stream_destroy(stream));
+    good(shmemx_device_pool_close(pool));
+}
+
+/* Another library changes the thread's device in between. */
+static void run_other_device(void)
+{
+    void *a, *c;
+    shmemx_stream_t first, second;
+    shmemx_device_pool_t pool = new_pool(type, 0, &a), other = new_pool(type, 1, &c);
+    good(shmemx_stream_create(type, 0, &first));
+    good(shmemx_stream_create(type, 1, &second));
+    for (int i = 0; i < 3; i++) {
+        fill(i);
+        good(shmemx_copy_on_stream(a, host, BYTES, first));
+        good(shmemx_copy_on_stream(c, host, BYTES, second));
+        if (!cuda) {
+            int (*set_device)(int32_t) = NULL;
+            void *found = in_double("aclrtSetDevice");
+            memcpy(&set_device, &found, sizeof set_device);
+            child_check(set_device(i % 2) == 0);
+        }
+        good(shmemx_copy_on_stream(back, a, BYTES, first));
+        good(shmemx_stream_finish(first));
+        good(shmemx_stream_finish(second));
+        is_back(i);
+    }
+    good(shmemx_stream_destroy(first));
+    good(shmemx_stream_destroy(second));
+    good(shmemx_device_pool_close(other));
+    good(shmemx_device_pool_close(pool));
+}
+
+static void run_adopt(void)
+{
+    void *a, *b = NULL;
+    shmemx_device_pool_t pool = new_pool(type, 0, &a);
+    bad(EEXIST, "known already", shmemx_device_adopt(type, 0, a, 10));
+    if (!cuda) {
+        int (*allocate)(void **, size_t, int) = NULL, (*release)(void *) = NULL;
+        void *found = in_double("aclrtMalloc");
+        memcpy(&allocate, &found, sizeof allocate);
+        found = in_double("aclrtFree");
+        memcpy(&release, &found, sizeof release);
+        child_check(allocate(&b, BYTES, 0) == 0);
+        if (!strstr(kind, "70"))
+            bad(EINVAL, "adopt it", shmemx_device_copy(b, host, BYTES));
+        good(shmemx_device_adopt(type, 0, b, BYTES));
+        around(a, b, 3);
+        char key[SHMEMX_KEY_TEXT];
+        bad(EINVAL, "is in no pool", shmemx_export(b, BYTES, NULL, key));
+        good(shmemx_device_disown(b));
+        bad(ENOENT, "no device memory", shmemx_device_disown(b));
+        child_check(release(b) == 0);
+    }
+    bad(EINVAL, "of a pool", shmemx_device_disown((char *)a));
+    good(shmemx_device_pool_close(pool));
+}
+
+static void run_fork(void)
+{
+    void *a;
+    shmemx_device_pool_t pool = new_pool(type, 0, &a);
+    pid_t pid = fork();
+    if (pid == 0) {
+        bad(EPERM, "do not survive", shmemx_device_copy(a, host, 8));
+        bad(EPERM, "do not survive", shmemx_device_alloc(pool, 8, 0, &a));
+        child_check(shmemx_device_count(type) == -EPERM && shmemx_device_pool_close(pool) == -EPERM);
+        exit(0);
+    }
+    int status = -1;
+    child_check(waitpid(pid, &status, 0) == pid && status == 0);
+    good(shmemx_device_pool_close(pool));
+}
+
+/* The driver has gone before this library ends: nothing crashes, nothing is said. */
+static void run_driver_gone_first(void)
+{
+    void *a;
+    shmemx_device_pool_t pool = new_pool(type, 0, &a);
+    good(shmemx_device_copy(a, host, BYTES));
+    (void)pool;
+    *(int *)in_double("double_gone") = cuda ? 4 : 100037;
+    child_check(shmemx_device_copy(a, host, BYTES) < 0);
+}
+
+static int try_everything(int n)
+{
+    shmemx_device_pool_t pool = NULL;
+    shmemx_stream_t stream = NULL;
+    void *a;
+    char key[SHMEMX_KEY_TEXT];
+    fail_call("*", n, cuda ? 999 : 507899);
+    int rc = shmemx_device_pool_create(type, 0, POOL, &pool);
+    if (rc == 0 && (rc = shmemx_device_alloc(pool, BYTES, 0, &a)) == 0 &&
+        (rc = shmemx_stream_create(type, 0, &stream)) == 0 &&
+        (rc = shmemx_copy_on_stream(a, host, BYTES, stream)) == 0 && (rc = shmemx_stream_finish(stream)) == 0 &&
+        (rc = shmemx_device_copy(back, a, BYTES)) == 0 && shares_it)
+        rc = shmemx_export(a, BYTES, NULL, key);
+    fail_call("", 0, 0);
+    if (stream)
+        good(shmemx_stream_destroy(stream));
+    if (pool)
+        good(shmemx_device_pool_close(pool));
+    return rc;
+}
+
+static void run_each_call_fails(void)
+{
+    int n = 0, rc;
+    child_check(shmemx_device_count(type) == 2);
+    for (unsigned long before = 0; n++, rc = try_everything(n), failures() > before; before = failures())
+        child_check(rc == 0 || (rc == -EIO && strstr(shmemx_last_error(), cuda ? "999" : "507899")));
+    child_check(rc == 0 && n > 8);
+}
+
+/* --- two processes ------------------------------------------------------------------------------------------------ */
+
+struct letter {
+    char key[SHMEMX_KEY_TEXT];
+};
+
+static void post(int socket, const char *key)
+{
+    struct letter letter = {0};
+    snprintf(letter.key, sizeof letter.key, "%s", key);
+    child_check(write(socket, &letter, sizeof letter) == sizeof letter);
+}
+
+static const char *fetch(int socket)
+{
+    static struct letter letter;
+    child_check(read(socket, &letter, sizeof letter) == sizeof letter);
+    return letter.key;
+}
+
+/* Two new processes with a socket between them; both have to end well, unless one is to be killed. */
+static void together(void (*owner)(int), void (*importer)(int), bool owner_dies)
+{
+    int ends[2], status = -1;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    pid_t first = fork();
+    if (first == 0) {
+        close(ends[1]);
+        owner(ends[0]);
+        exit(0);
+    }
+    close(ends[0]);
+    pid_t second = fork();
+    if (second == 0) {
+        importer(ends[1]);
+        exit(0);
+    }
+    close(ends[1]);
+    assert_int_equal(waitpid(first, &status, 0), first);
+    assert_int_equal(status, owner_dies ? SIGKILL : 0);
+    child_succeeds(second);
+}
+
+/* On device 1, of which the importer has another number. */
+static void owner(int socket)
+{
+    void *a, *b;
+    char key[SHMEMX_KEY_TEXT], second[SHMEMX_KEY_TEXT], narrow[SHMEMX_KEY_TEXT];
+    shmemx_device_pool_t pool = new_pool(type, 1, &a);
+    shmemx_export_attr_t attr = SHMEMX_EXPORT_ATTR;
+    shmemx_device_import_t own;
+    shmemx_device_import_info_t info;
+    good(shmemx_device_alloc(pool, BYTES, 0, &b));
+    attr.note = "a note";
+    attr.note_bytes = 6;
+    good(shmemx_export(b, BYTES, &attr, key));
+    good(shmemx_export((char *)b + 100, 50, NULL, second));
+    attr.rights = SHMEMX_RIGHT_READ;
+    good(shmemx_export(b, BYTES, &attr, narrow));
+    bad(EINVAL, "end beyond the buffer", shmemx_export(b, BYTES + 600, NULL, second));
+    attr.frozen = 1;
+    bad(ENOTSUP, "cannot be frozen", shmemx_export(b, BYTES, &attr, second));
+    attr.frozen = 0;
+    attr.allow = &(shmemx_allow_t){.kind = SHMEMX_ALLOW_USER, .rights = SHMEMX_RIGHT_READ, .id = 1};
+    attr.allowed = 1;
+    bad(EACCES, "processes of this user only", shmemx_export(b, BYTES, &attr, second));
+    good(shmemx_export((char *)b + 100, 50, NULL, second));
+    good(shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, -1, &own));
+    good(shmemx_device_import_info(own, &info));
+    child_check(info.address == b && info.number == 1);
+    bad(EBUSY, "1 imports", shmemx_device_pool_close(pool));
+    good(shmemx_device_import_close(own));
+    fill(1);
+    good(shmemx_device_copy(b, host, BYTES));
+    post(socket, key);
+    post(socket, second);
+    post(socket, narrow);
+    fetch(socket);
+    good(shmemx_device_copy(back, b, BYTES));
+    is_back(2);
+    good(shmemx_revoke(key, 0));
+    bad(EKEYREVOKED, "revoked", shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, -1, &own));
+    post(socket, "revoked");
+    fetch(socket);
+    good(shmemx_device_free(pool, b));
+    post(socket, "freed");
+    fetch(socket);
+    good(shmemx_device_pool_close(pool));
+}
+
+static void importer(int socket)
+{
+    char key[SHMEMX_KEY_TEXT], second[SHMEMX_KEY_TEXT], narrow[SHMEMX_KEY_TEXT];
+    shmemx_device_import_t one, two, three, none;
+    shmemx_device_import_info_t info, info2;
+    shmemx_import_t plain;
+    setenv("DOUBLE_FIRST", "1", 1);
+    setenv("DOUBLE_DEVICES", "1", 1);
+    snprintf(key, sizeof key, "%s", fetch(socket));
+    snprintf(second, sizeof second, "%s", fetch(socket));
+    snprintf(narrow, sizeof narrow, "%s", fetch(socket));
+    bad(EMEDIUMTYPE, "memory of a device", shmemx_import(key, SHMEMX_IMPORT_WRITE, NULL, &plain));
+    bad(EACCES, "reading and writing", shmemx_device_import(narrow, SHMEMX_IMPORT_WRITE, NULL, -1, &none));
+    bad(EINVAL, "for reading", shmemx_device_import(key, SHMEMX_IMPORT_COW, NULL, -1, &none));
+    bad(ENODEV, "there is no", shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, 1, &none));
+    good(shmemx_device_import(narrow, SHMEMX_IMPORT_READ, NULL, -1, &three));
+    good(shmemx_device_import_info(three, &info));
+    child_check(info.number == 0 && info.bytes == BYTES && info.read_only && info.note_bytes == 6 &&
+                !memcmp(info.note, "a note", 6) && !strcmp(info.type, type));
+    good(shmemx_device_copy(back, info.address, BYTES));
+    is_back(1);
+    bad(EACCES, "imported for reading only", shmemx_device_copy(info.address, host, BYTES));
+    good(shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, 0, &one));
+    good(shmemx_device_import(second, SHMEMX_IMPORT_WRITE, NULL, -1, &two));
+    good(shmemx_device_import_info(one, &info));
+    good(shmemx_device_import_info(two, &info2));
+    child_check((char *)info2.address == (char *)info.address + 100 && info2.bytes == 50);
+    fill(2);
+    good(shmemx_device_copy(info.address, host, BYTES));
+    good(shmemx_device_import_close(one));
+    post(socket, "written");
+    fetch(socket);
+    bad(EKEYREVOKED, "revoked", shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, -1, &none));
+    good(shmemx_device_import_close(two));
+    good(shmemx_device_import_close(three));
+    post(socket, "closed");
+    fetch(socket);
+    bad(EKEYREVOKED, "revoked", shmemx_device_import(second, SHMEMX_IMPORT_WRITE, NULL, -1, &none));
+    post(socket, "seen");
+}
+
+/* The owner is killed while its memory is mapped. */
+static void killed_owner(int socket)
+{
+    void *a;
+    char key[SHMEMX_KEY_TEXT];
+    new_pool(type, 0, &a);
+    good(shmemx_export(a, BYTES, NULL, key));
+    post(socket, key);
+    fetch(socket);
+    kill(getpid(), SIGKILL);
+}
+
+static void bereaved(int socket)
+{
+    char key[SHMEMX_KEY_TEXT], last;
+    shmemx_device_import_t import, none;
+    snprintf(key, sizeof key, "%s", fetch(socket));
+    good(shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, -1, &import));
+    post(socket, "mapped");
+    child_check(read(socket, &last, 1) == 0);
+    bad(EKEYEXPIRED, "nobody living", shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, -1, &none));
+    good(shmemx_device_import_close(import));
+}
+
+static void sees_no_device(int socket)
+{
+    shmemx_device_import_t none;
+    char key[SHMEMX_KEY_TEXT];
+    snprintf(key, sizeof key, "%s", fetch(socket));
+    setenv("DOUBLE_FIRST", "2", 1);
+    bad(ENODEV, "is not among the 2 that this process sees",
+        shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, -1, &none));
+    post(socket, "so it is");
+}
+
+static void has_no_driver(int socket)
+{
+    shmemx_device_import_t none;
+    char key[SHMEMX_KEY_TEXT];
+    snprintf(key, sizeof key, "%s", fetch(socket));
+    setenv(cuda ? "SHMEM_CUDA_LIBRARY" : "SHMEM_ASCEND_LIBRARY", "/nonexistent/driver.so", 1);
+    bad(ENODEV, "cannot be opened", shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, -1, &none));
+    post(socket, "so it is");
+}
+
+static void is_killed(int socket)
+{
+    shmemx_device_import_t import;
+    good(shmemx_device_import(fetch(socket), SHMEMX_IMPORT_WRITE, NULL, -1, &import));
+    post(socket, "mapped");
+    kill(getpid(), SIGKILL);
+}
+
+/* Serves whoever comes, and has all its memory back when they are gone. */
+static void patient_owner(int socket)
+{
+    void *a;
+    char key[SHMEMX_KEY_TEXT], last;
+    shmemx_device_pool_t pool = new_pool(type, 0, &a);
+    good(shmemx_export(a, BYTES, NULL, key));
+    post(socket, key);
+    fetch(socket);
+    while (read(socket, &last, 1) > 0)
+        ;
+    good(shmemx_device_free(pool, a));
+    good(shmemx_device_pool_close(pool));
+    pool = new_pool(type, 0, &a);
+    good(shmemx_device_copy(a, host, BYTES));
+    good(shmemx_device_pool_close(pool));
+}
+
+static void cannot_share(void)
+{
+    void *a;
+    char key[SHMEMX_KEY_TEXT];
+    shmemx_device_pool_t pool = new_pool(type, 0, &a);
+    bad(ENOTSUP, "cannot share memory", shmemx_export(a, BYTES, NULL, key));
+    good(shmemx_device_pool_close(pool));
+}
+
+static void host_key_owner(int socket)
+{
+    shmemx_pool_t pool;
+    shmemx_pool_attr_t attr = SHMEMX_POOL_ATTR;
+    void *a;
+    char key[SHMEMX_KEY_TEXT];
+    attr.size = POOL;
+    good(shmemx_pool_create(&attr, &pool));
+    good(shmemx_pool_alloc(pool, 100, 0, 0, &a));
+    good(shmemx_export(a, 100, NULL, key));
+    post(socket, key);
+    fetch(socket);
+    good(shmemx_pool_close(pool));
+}
+
+static void wants_device(int socket)
+{
+    shmemx_device_import_t none;
+    bad(EMEDIUMTYPE, "host memory", shmemx_device_import(fetch(socket), SHMEMX_IMPORT_WRITE, NULL, -1, &none));
+    post(socket, "so it is");
+}
+
+/* --- the tests ---------------------------------------------------------------------------------------------------- */
+
+static void one_process(void **state)
+{
+    (void)state;
+    alone(run_pool);
+    alone(run_copies);
+    alone(run_without_peers);
+    alone(run_streams);
+    alone(run_counts);
+    alone(run_other_device);
+    alone(run_adopt);
+    alone(run_fork);
+}
+
+static void faults(void **state)
+{
+    (void)state;
+    alone(run_driver_gone_first);
+    alone(run_each_call_fails);
+}
+
+static void two_processes(void **state)
+{
+    (void)state;
+    if (!shares_it) {
+        alone(cannot_share);
+        return;
+    }
+    together(owner, importer, false);
+    together(killed_owner, bereaved, true);
+    together(patient_owner, sees_no_device, false);
+    together(patient_owner, has_no_driver, false);
+    together(host_key_owner, wants_device, false);
+}
+
+static void importer_dies(void **state)
+{
+    int ends[2], status;
+    (void)state;
+    if (!shares_it)
+        return;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    pid_t first = fork();
+    if (first == 0) {
+        close(ends[1]);
+        patient_owner(ends[0]);
+        exit(0);
+    }
+    close(ends[0]);
+    pid_t second = fork();
+    if (second == 0)
+        is_killed(ends[1]);
+    close(ends[1]);
+    assert_int_equal(waitpid(second, &status, 0), second);
+    assert_int_equal(status, SIGKILL);
+    child_succeeds(first);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        clean_test(one_process),
+        clean_test(faults),
+        clean_test(two_processes),
+        clean_test(importer_dies),
+    };
+    if (argc != 4)
+        return 2;
+    kind = argv[1];
+    library = argv[2];
+    cuda = strstr(kind, "cuda") != NULL;
+    type = cuda ? "cuda" : "npu";
+    other_type = cuda ? "npu" : "cuda";
+    shares_it = !strstr(kind, "70");
+    signals = strstr(kind, "130") || strstr(kind, "85");
+    setenv(cuda ? "SHMEM_CUDA_LIBRARY" : "SHMEM_ASCEND_LIBRARY", library, 1);
+    setenv(cuda ? "SHMEM_ASCEND_LIBRARY" : "SHMEM_CUDA_LIBRARY", argv[3], 1);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
