@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "device/device.h"
 #include "job/parts.h"
 #include "path.h"
 #include "shmemx.h"
@@ -26,7 +27,9 @@ struct shmemi_region {
     shmemx_guard_t guard;
     shmemx_type_t type;
     char name[SHMEMI_NAME_BYTES];
-    void *mapping; /* a peer's memory that was mapped for this handle; NULL: none */
+    char key[SHMEMI_KEY_TEXT];           /* of memory of a device: by which peers map it */
+    struct shmemi_device_import *import; /* of a peer's such memory; NULL: none */
+    void *mapping;                       /* a peer's memory that was mapped for this handle; NULL: none */
     size_t mapping_bytes;
     /* This PE's own: */
     struct shmemi_piece *pieces;
