@@ -259,6 +259,17 @@ SHMEMX_API int shmemx_get(void *dest, shmemx_region_t region, size_t offset, siz
 SHMEMX_API int shmemx_put_signal(shmemx_region_t region, size_t offset, const void *source, size_t size,
                                  shmemx_region_t signal, size_t sig_offset, uint64_t value, int sig_op);
 
+/* Queue the copy on a stream (shmemx_device.h) of a device: the region, or this PE's end, or both, are memory of such a
+   device. They return at once; both ends stay untouched, and the region's handle open, until shmemx_stream_finish().
+   They count no event and are not part of quiet: finish the stream, and then tell the peer, or queue a word behind. */
+SHMEMX_API int shmemx_put_on_stream(shmemx_region_t region, size_t offset, const void *source, size_t size,
+                                    shmemx_stream_t stream);
+SHMEMX_API int shmemx_get_on_stream(void *dest, shmemx_region_t region, size_t offset, size_t size,
+                                    shmemx_stream_t stream);
+/* Queues the writing of the 64-bit word at offset of a region in memory of a device, which is seen after all that the
+   stream did before; who owns it waits with shmemx_wait_value_on_stream(), on another device, or looks by copying. */
+SHMEMX_API int shmemx_signal_on_stream(shmemx_region_t region, size_t offset, uint64_t value, shmemx_stream_t stream);
+
 /* Puts into the region that PE pe is waiting on (shmemx_wait_event for writes, or for any), at its beginning plus
    offset. Blocks until pe waits; of several puts the one that came first is served first. -ETIMEDOUT. -EMSGSIZE, on
    both sides: it does not fit. -EDEADLK: pe stands in line itself, for this PE or for somebody who does. */

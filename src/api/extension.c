@@ -302,6 +302,49 @@ int shmemx_put_signal(shmemx_region_t region, size_t offset, const void *source,
     return NAMED(rc);
 }
 
+static struct shmemi_stream *inner_stream(shmemx_stream_t stream)
+{
+    return (struct shmemi_stream *)(void *)stream;
+}
+
+static int check_stream(shmemx_stream_t stream)
+{
+    return stream ? 0 : shmemi_fail(-EINVAL, "stream is NULL");
+}
+
+int shmemx_put_on_stream(shmemx_region_t region, size_t offset, const void *source, size_t size, shmemx_stream_t stream)
+{
+    struct shmemi_region *r;
+    int rc = check_data("source", source, size);
+    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &r)) < 0)
+        return NAMED(rc);
+    rc = shmemi_region_put_on(r, offset, source, size, inner_stream(stream));
+    shmemi_handle_drop(region);
+    return NAMED(rc);
+}
+
+int shmemx_get_on_stream(void *dest, shmemx_region_t region, size_t offset, size_t size, shmemx_stream_t stream)
+{
+    struct shmemi_region *r;
+    int rc = check_data("dest", dest, size);
+    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &r)) < 0)
+        return NAMED(rc);
+    rc = shmemi_region_get_on(dest, r, offset, size, inner_stream(stream));
+    shmemi_handle_drop(region);
+    return NAMED(rc);
+}
+
+int shmemx_signal_on_stream(shmemx_region_t region, size_t offset, uint64_t value, shmemx_stream_t stream)
+{
+    struct shmemi_region *r;
+    int rc = check_stream(stream);
+    if (rc < 0 || (rc = shmemi_handle_hold(region, &r)) < 0)
+        return NAMED(rc);
+    rc = shmemi_region_signal_on(r, offset, value, inner_stream(stream));
+    shmemi_handle_drop(region);
+    return NAMED(rc);
+}
+
 int shmemx_put_to_waiting(int pe, size_t offset, const void *source, size_t size, double timeout)
 {
     int rc = check_data("source", source, size);

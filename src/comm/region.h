@@ -102,6 +102,12 @@ int shmemi_region_put(struct shmemi_region *region, size_t offset, const void *s
 int shmemi_region_get(void *dest, struct shmemi_region *region, size_t offset, size_t size);
 int shmemi_region_put_signal(struct shmemi_region *region, size_t offset, const void *source, size_t size,
                              struct shmemi_region *signal, size_t sig_offset, uint64_t value, int sig_op);
+/* Queued on a stream; no event. */
+int shmemi_region_put_on(struct shmemi_region *region, size_t offset, const void *source, size_t size,
+                         struct shmemi_stream *stream);
+int shmemi_region_get_on(void *dest, struct shmemi_region *region, size_t offset, size_t size,
+                         struct shmemi_stream *stream);
+int shmemi_region_signal_on(struct shmemi_region *region, size_t offset, uint64_t value, struct shmemi_stream *stream);
 int shmemi_region_atomic(struct shmemi_region *region, size_t offset, shmemx_type_t type, shmemx_atomic_t operation,
                          const void *operand, const void *expected, void *old);
 int shmemi_region_wait_value(struct shmemi_region *own, shmemx_region_t handle, size_t offset, shmemx_type_t type,

@@ -111,6 +111,37 @@ int shmemi_region_get(void *dest, struct shmemi_region *r, size_t offset, size_t
     return 0;
 }
 
+/* --- on a stream ----------------------------------------------------------------------------------------------------
+ */
+
+static int check_on(const struct shmemi_region *r, size_t offset, size_t size, unsigned needed, const char *what)
+{
+    int rc = check(r, offset, size, needed, what);
+    if (rc == 0 && !r->memory.base)
+        rc = shmemi_fail(-ENOTSUP, "region %llu of PE %d is reached by the kernel's copies only, which no stream does",
+                         (unsigned long long)r->number, r->owner);
+    return rc;
+}
+
+int shmemi_region_put_on(struct shmemi_region *r, size_t offset, const void *source, size_t size,
+                         struct shmemi_stream *stream)
+{
+    int rc = check_on(r, offset, size, SHMEMX_REMOTE_WRITE, "write");
+    return rc < 0 ? rc : shmemi_device_copy_on(stream, r->memory.base + offset, source, size);
+}
+
+int shmemi_region_get_on(void *dest, struct shmemi_region *r, size_t offset, size_t size, struct shmemi_stream *stream)
+{
+    int rc = check_on(r, offset, size, SHMEMX_REMOTE_READ, "read");
+    return rc < 0 ? rc : shmemi_device_copy_on(stream, dest, r->memory.base + offset, size);
+}
+
+int shmemi_region_signal_on(struct shmemi_region *r, size_t offset, uint64_t value, struct shmemi_stream *stream)
+{
+    int rc = check_on(r, offset, sizeof value, SHMEMX_REMOTE_WRITE, "write");
+    return rc < 0 ? rc : shmemi_device_write_on(stream, r->memory.base + offset, value);
+}
+
 /* --- atomics -------------------------------------------------------------------------------------------------------
  */
 

@@ -20,6 +20,7 @@ static unsigned peers[DEVICES_MOST];
 static char message[160];
 
 #define ENTER(name)                                                                                                    \
+    ALONE;                                                                                                             \
     do {                                                                                                               \
         int code = entered(#name);                                                                                     \
         if (code || !initialised)                                                                                      \

@@ -12,6 +12,7 @@ static A_THREADS int stack[DEPTH], depth;
 static unsigned peers[DEVICES_MOST];
 
 #define ENTER(name)                                                                                                    \
+    ALONE;                                                                                                             \
     do {                                                                                                               \
         int code = entered(#name);                                                                                     \
         if (code || !initialised)                                                                                      \
