@@ -3,7 +3,7 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 export PYTHON WITHOUT PREFIX DESTDIR
 
-.PHONY: build demo check bench install clean format help
+.PHONY: build demo check bench install aarch64 clean format help
 build:
 	@scripts/setup build
 	@scripts/build main
@@ -19,6 +19,8 @@ bench:
 	@scripts/setup bench || echo '==> going on without the implementations to compare with'
 	@scripts/build main
 	@scripts/bench
+aarch64:
+	@scripts/aarch64
 install:
 	@scripts/setup build
 	@scripts/build install
@@ -27,6 +29,7 @@ help:
 	@echo 'make demo     builds and trains a small classifier on four processes'
 	@echo 'make check    builds every configuration and runs every test'
 	@echo 'make bench    measures, beside the limits of the machine, Open MPI and Boost.Interprocess'
+	@echo 'make aarch64  builds for aarch64, and runs the tests of units and of several PEs in an emulated machine'
 	@echo 'make install  installs under PREFIX=$(PREFIX)'
 	@echo 'make format, make clean'
 clean:

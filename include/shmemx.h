@@ -15,6 +15,7 @@
 
 #include <shmem.h>
 #include <shmemx_device.h>
+#include <shmemx_group.h>
 #include <shmemx_pool.h>
 #include <shmemx_queue.h>
 #include <shmemx_sync.h>

@@ -181,10 +181,11 @@ typedef enum {
     SHMEMX_IS_BARRIER,
     SHMEMX_IS_EVENT,
     SHMEMX_IS_WORD,
-    SHMEMX_IS_QUEUE
+    SHMEMX_IS_QUEUE,
+    SHMEMX_IS_GROUP /* of shmemx_group.h; by key only */
 } shmemx_is_t;
 
-/* A shmemx_is_t. -ENOENT. */
+/* A shmemx_is_t. -ENOENT. Also of the symmetric heap: shmemx_symmetric(), in shmemx_sync.h. */
 SHMEMX_API int shmemx_pool_what(shmemx_pool_t pool, const char *name);
 
 /* The name goes; the buffer stays until it is freed. Freeing a buffer takes its names along. -ENOENT. */

@@ -8,8 +8,8 @@
 // lost with it; what it had moved in arrives. A process that is killed at any instant stops nobody.
 //
 // Conventions are those of shmemx.h, which includes this header. Timeouts are seconds: negative waits for ever, 0 does
-// not wait (-EAGAIN), otherwise -ETIMEDOUT. Waits can end with -EINTR (shmemx_set_interrupt()). A queue whose memory
-// was overwritten gives -EIO.
+// not wait (-EAGAIN), otherwise -ETIMEDOUT; what is no number is -EINVAL. Waits can end with -EINTR
+// (shmemx_set_interrupt()). A queue whose memory was overwritten gives -EIO.
 #ifndef SHMEMX_QUEUE_H
 #define SHMEMX_QUEUE_H
 
@@ -64,8 +64,9 @@ SHMEMX_API int shmemx_queue_import(const char *key, shmemx_queue_t *out);
    back, a reserved slot given up. No other thread may be using the handle. */
 SHMEMX_API int shmemx_queue_close(shmemx_queue_t queue);
 
-/* Destroys the queue with all that is in it, and closes the handle. Others get -ENOENT from now on; the caller has made
-   sure that nobody is in a call. */
+/* Destroys the queue with all that is in it, and closes the handle. Others get -ENOENT from now on, also those who sleep
+   in a call, 100 ms later at most. -EBUSY: a living thread is popping or peeking, or pushing or has reserved a slot (but
+   who is just about to may be missed). No other thread may be using this handle. */
 SHMEMX_API int shmemx_queue_destroy(shmemx_queue_t queue);
 
 /* --- producers ---------------------------------------------------------------------------------------------------- */

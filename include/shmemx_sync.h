@@ -27,8 +27,8 @@ extern "C" {
 
 /* --- on the symmetric heap ---------------------------------------------------------------------------------------- */
 
-/* Where the create and find functions here and in shmemx_queue.h take a pool: the symmetric heap of this process's job,
-   which other functions of pools refuse (-EBADF). Never fails.
+/* Where the create and find functions here and in shmemx_queue.h, and shmemx_pool_what(), take a pool: the symmetric
+   heap of this process's job, which other functions of pools refuse (-EBADF). Never fails.
    create is collective then: all PEs ask for the same type, size and name, in the same order. Each PE gets an instance
    of its own, and the handle of that; shmemx_..._on() gives a handle of PE pe's instance, to be closed like any other.
    find is local, and gives this PE's own instance. destroy is collective: each PE gives the handle of its own, and all

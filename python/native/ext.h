@@ -176,6 +176,7 @@ struct ext_pool {
     PyObject *path;  /* of a file, or None */
     PyObject *extra; /* for the Python side */
     size_t calls;    /* of other threads, without the GIL */
+    bool heap;       /* no pool, but the symmetric heap of the job as a home of objects: there is one such */
     bool grows, writable, read_only; /* a file opened copy-on-write is neither */
 };
 
@@ -221,7 +222,12 @@ struct ext_pool *ext_pool_of(shmemx_pool_t handle);
 /* A block over memory of the pool that is not freed with it. */
 PyObject *ext_pool_block_over(struct ext_pool *pool, void *address, size_t size);
 
-/* --- sync.c, queue.c: objects in pools ---------------------------------------------------------------- */
+/* --- sync.c, queue.c: objects in pools and on the symmetric heap -------------------------------------- */
+
+/* Objects are made and found there, where nothing speaks against it: the symmetric heap has to stay meanwhile. Between
+   the two, calls may let go of the GIL. */
+bool ext_home_begin(const char *fn, struct ext_pool *home);
+void ext_home_end(struct ext_pool *home);
 
 /* A handle of one of them. Guarded by the GIL. */
 struct ext_sync {
@@ -236,13 +242,16 @@ struct ext_sync {
     bool mine;          /* made here, and nobody else knows it: it is destroyed with this object */
     shmemx_is_t is;
     shmemx_type_t type; /* words */
+    int pe;             /* whose instance it is; -1: it is in a pool */
 };
 
-/* As EXT_UNLOCKED; the object is not destroyed meanwhile. */
+/* As EXT_UNLOCKED; the object is not destroyed meanwhile, and its job does not end. */
 #define EXT_SYNC_CALL(rc, sync, call)                                                                                  \
     do {                                                                                                               \
         (sync)->calls++;                                                                                               \
+        ext_state.in_flight += (sync)->pe >= 0;                                                                        \
         EXT_UNLOCKED(rc, call);                                                                                        \
+        ext_state.in_flight -= (sync)->pe >= 0;                                                                        \
         (sync)->calls--;                                                                                               \
     } while (0)
 
@@ -252,7 +261,8 @@ extern PyTypeObject ext_sync_type, ext_queue_type;
 /* Its handle, or NULL with an exception. */
 void *ext_sync_handle(const char *fn, PyObject *self);
 
-/* A new object of this class, a subclass of one of the types, for a handle that it takes over. */
+/* A new object of this class, a subclass of one of the types, for a handle that it takes over; of this PE's own
+   instance, where it is on the symmetric heap. */
 PyObject *ext_sync_new(PyObject *cls, struct ext_pool *pool, shmemx_is_t is, void *handle, PyObject *name, bool mine);
 
 /* Seconds to wait: 0 when not blocking. `timeout` may be NULL, None, or -1 for ever. */
@@ -267,6 +277,11 @@ int ext_queue_init(PyObject *module);
 /* --- access.c, collective.c --------------------------------------------------------------------------- */
 
 extern PyMethodDef ext_access_methods[], ext_collective_methods[];
+
+/* --- group.c ------------------------------------------------------------------------------------------ */
+
+extern PyMethodDef ext_group_methods[];
+int ext_group_init(PyObject *module);
 
 /* --- device.c ----------------------------------------------------------------------------------------- */
 

@@ -87,6 +87,19 @@ static PyObject *make_pool(const char *fn, shmemx_pool_t opened, bool grows, boo
     return (PyObject *)pool;
 }
 
+/* The symmetric heap where objects are made and found. It is in no list, and is never closed. */
+static PyObject *make_heap(void)
+{
+    struct ext_pool *heap = PyObject_New(struct ext_pool, &ext_pool_type);
+    if (!heap)
+        return NULL;
+    memset((char *)heap + offsetof(struct ext_pool, pool), 0, sizeof *heap - offsetof(struct ext_pool, pool));
+    heap->pool = shmemx_symmetric();
+    heap->heap = true;
+    heap->path = Py_NewRef(Py_None);
+    return (PyObject *)heap;
+}
+
 static void take_out(struct ext_pool *pool)
 {
     if (pool->previous)
@@ -111,7 +124,7 @@ static void forget_rests(struct ext_pool *pool)
 static void pool_dealloc(PyObject *self)
 {
     struct ext_pool *pool = (struct ext_pool *)self;
-    if (pool->pool) {
+    if (pool->pool && !pool->heap) {
         PyObject *type, *value, *trace;
         int rc;
         take_out(pool);
@@ -845,5 +858,8 @@ int ext_pool_init(PyObject *module)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (PyModule_AddType(module, types[i]) < 0)
             return -1;
-    return 0;
+    PyObject *heap = make_heap();
+    int rc = heap ? PyModule_AddObjectRef(module, "HEAP", heap) : -1;
+    Py_XDECREF(heap);
+    return rc;
 }

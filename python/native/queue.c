@@ -18,6 +18,7 @@ enum kind {
 struct queue {
     struct ext_sync sync;
     size_t item_bytes, most; /* of an item; of a message, at most */
+    size_t capacity;         /* items that there can be at a time */
     enum kind kind;
     char code;  /* NUMBER: as in the module struct, native sizes */
     bool ended; /* by this object: others learn it when a batch is moved in */
@@ -29,7 +30,7 @@ enum { STACK = 2048 };
 
 static shmemx_queue_t handle_of(const char *fn, struct queue *q)
 {
-    return q->sync.handle ? q->sync.handle : ext_sync_handle(fn, (PyObject *)q);
+    return q->sync.handle && q->sync.pe < 0 ? q->sync.handle : ext_sync_handle(fn, (PyObject *)q);
 }
 
 /* --- arguments ---------------------------------------------------------------------------------------- */
@@ -375,8 +376,8 @@ static long pop_many(struct queue *q, shmemx_queue_t handle, void *items, size_t
 
 static PyObject *get_items(const char *fn, struct queue *q, shmemx_queue_t handle, size_t most, double seconds)
 {
-    if (most > (size_t)PY_SSIZE_T_MAX / q->item_bytes)
-        return PyErr_NoMemory();
+    if (most > q->capacity)
+        most = q->capacity;
     PyObject *raw = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(most * q->item_bytes));
     if (!raw)
         return NULL;
@@ -434,6 +435,15 @@ static PyObject *queue_get_many(PyObject *self, PyObject *const *args, Py_ssize_
 
 /* --- in place ----------------------------------------------------------------------------------------- */
 
+/* A block over a slot. On the symmetric heap, whose memory then stays when the job ends, for whoever looks at it later.
+ */
+static PyObject *over_slot(const struct queue *q, void *slot, size_t bytes)
+{
+    if (q->sync.pe >= 0)
+        shmemx_keep_heap();
+    return ext_pool_block_over(q->sync.pool, slot, bytes);
+}
+
 /* (bytes, block, timeout): a block over the slot */
 static PyObject *queue_reserve(PyObject *self, PyObject *const *args, Py_ssize_t n)
 {
@@ -448,7 +458,7 @@ static PyObject *queue_reserve(PyObject *self, PyObject *const *args, Py_ssize_t
         return NULL;
     q->sync.used = ext_state.forks;
     EXT_SYNC_CALL(rc, &q->sync, shmemx_queue_reserve(handle, bytes, &slot, seconds));
-    return rc < 0 ? fail(fn, rc, EXT_FULL) : ext_pool_block_over(q->sync.pool, slot, bytes);
+    return rc < 0 ? fail(fn, rc, EXT_FULL) : over_slot(q, slot, bytes);
 }
 
 /* (bytes, or None to give it up) */
@@ -475,7 +485,7 @@ static PyObject *queue_peek(PyObject *self, PyObject *const *args, Py_ssize_t n)
     if (!handle || !take_wait(fn, args, n, NULL, 0, &seconds))
         return NULL;
     EXT_SYNC_CALL(rc, &q->sync, shmemx_queue_peek(handle, &item, &bytes, seconds));
-    return rc < 0 ? fail(fn, rc, EXT_EMPTY) : ext_pool_block_over(q->sync.pool, (void *)(uintptr_t)item, bytes);
+    return rc < 0 ? fail(fn, rc, EXT_EMPTY) : over_slot(q, (void *)(uintptr_t)item, bytes);
 }
 
 /* (whether it is taken) */
@@ -569,6 +579,7 @@ static PyObject *queue_set_items(PyObject *self, PyObject *args)
         return ext_fail_rc("Queue", rc);
     q->item_bytes = s.attr.item_bytes;
     q->most = s.attr.max_message;
+    q->capacity = s.attr.capacity;
     if ((q->item_bytes == 0) != (kind >= (int)BYTES) || (kind == (int)NUMBER && q->item_bytes > sizeof(union number)))
         return ext_fail("Queue", EXT_VALUE, "its note does not fit its items of %zu bytes", q->item_bytes);
     if (kind == (int)NUMBER && PyObject_GetBuffer(decode, &q->cell, PyBUF_CONTIG) < 0)
@@ -654,9 +665,10 @@ static PyObject *queue_create(PyObject *module, PyObject *args)
     attr.producers = (unsigned)producers;
     attr.consumers = many ? SHMEMX_QUEUE_MANY : SHMEMX_QUEUE_ONE;
     attr.note_bytes = (size_t)note_bytes;
-    pool->calls++;
+    if (!ext_home_begin(fn, pool))
+        return NULL;
     EXT_UNLOCKED(rc, shmemx_queue_create(pool->pool, text, &attr, &handle));
-    pool->calls--;
+    ext_home_end(pool);
     return rc < 0 ? ext_fail_rc(fn, rc) : ext_sync_new(cls, pool, SHMEMX_IS_QUEUE, handle, name, !text);
 }
 

@@ -16,6 +16,7 @@ struct operations {
     int (*find)(shmemx_pool_t pool, const char *name, void **out);
     int (*export)(void *handle, char *key);
     int (*import)(const char *key, void **out);
+    int (*on)(void *handle, int pe, void **out);
     int (*close)(void *handle);
     int (*destroy)(void *handle);
 };
@@ -38,6 +39,13 @@ struct operations {
         *out = rc < 0 ? NULL : made;                                                                                   \
         return rc;                                                                                                     \
     }                                                                                                                  \
+    static int name##_on(void *handle, int pe, void **out)                                                             \
+    {                                                                                                                  \
+        shmemx_##name##_t made;                                                                                        \
+        int rc = shmemx_##name##_on(handle, pe, &made);                                                                \
+        *out = rc < 0 ? NULL : made;                                                                                   \
+        return rc;                                                                                                     \
+    }                                                                                                                  \
     static int name##_close(void *handle)                                                                              \
     {                                                                                                                  \
         return shmemx_##name##_close(handle);                                                                          \
@@ -56,7 +64,7 @@ OPERATIONS(word)
 OPERATIONS(queue)
 #define ENTRY(word, name)                                                                                              \
     {                                                                                                                  \
-        word, name##_find, name##_export, name##_import, name##_close, name##_destroy                                  \
+        word, name##_find, name##_export, name##_import, name##_on, name##_close, name##_destroy                       \
     }
 static const struct operations operations[] = {
     [SHMEMX_IS_MUTEX] = ENTRY("mutex", mutex),
@@ -74,7 +82,22 @@ void *ext_sync_handle(const char *fn, PyObject *self)
     const struct ext_sync *sync = (const struct ext_sync *)self;
     if (!sync->handle)
         ext_fail(fn, EXT_STALE, "the %s was destroyed", operations[sync->is].word);
-    return sync->handle;
+    return sync->pe < 0 || ext_may_call(fn) ? sync->handle : NULL;
+}
+
+bool ext_home_begin(const char *fn, struct ext_pool *home)
+{
+    if (home->heap && !ext_may_call(fn))
+        return false;
+    home->calls++;
+    ext_state.in_flight += home->heap;
+    return true;
+}
+
+void ext_home_end(struct ext_pool *home)
+{
+    ext_state.in_flight -= home->heap;
+    home->calls--;
 }
 
 PyObject *ext_sync_new(PyObject *cls, struct ext_pool *pool, shmemx_is_t is, void *handle, PyObject *name, bool mine)
@@ -93,18 +116,19 @@ PyObject *ext_sync_new(PyObject *cls, struct ext_pool *pool, shmemx_is_t is, voi
     sync->forks = ext_state.forks;
     sync->children = ext_state.children;
     sync->used = (unsigned long)-1;
-    sync->mine = mine;
+    sync->mine = mine && !pool->heap; /* there, destroying is collective */
     sync->is = is;
+    sync->pe = pool->heap ? shmemx_my_pe() : -1;
     return (PyObject *)sync;
 }
 
 /* What nobody else can know is destroyed; a child of fork may know it. In such a child the parent's handles stay, but
-   for a queue into which the child has put something. */
+   for a queue into which the child has put something; and so do those on a heap that is just going. */
 static void let_go(struct ext_sync *sync)
 {
     bool here = sync->forks == ext_state.forks;
     int rc = -EBUSY;
-    if (!here && sync->used != ext_state.forks)
+    if ((!here && sync->used != ext_state.forks) || (sync->pe >= 0 && ext_state.ending))
         return;
     if (here && sync->mine && sync->children == ext_state.children)
         rc = operations[sync->is].destroy(sync->handle);
@@ -170,10 +194,16 @@ static PyObject *sync_destroy(PyObject *self, PyObject *none)
     if (sync->calls)
         return ext_fail("destroy", EXT_BUSY, "another thread of this process is waiting for the %s",
                         operations[sync->is].word);
-    int rc = operations[sync->is].destroy(handle);
-    if (rc < 0)
-        return ext_fail_rc("destroy", rc);
+    int rc;
     sync->handle = NULL;
+    if (sync->pe < 0)
+        rc = operations[sync->is].destroy(handle);
+    else /* collective */
+        EXT_SYNC_CALL(rc, sync, operations[sync->is].destroy(handle));
+    if (rc < 0) {
+        sync->handle = handle;
+        return ext_fail_rc("destroy", rc);
+    }
     Py_RETURN_NONE;
 }
 
@@ -196,6 +226,7 @@ static PyMemberDef sync_members[] = {
      "Its name, where it was made or found by one; or None."},
     {"_pool", T_OBJECT, offsetof(struct ext_sync, pool), READONLY, NULL},
     {"_extra", T_OBJECT, offsetof(struct ext_sync, extra), 0, NULL},
+    {"_pe", T_INT, offsetof(struct ext_sync, pe), READONLY, NULL},
     {0},
 };
 
@@ -203,7 +234,7 @@ PyTypeObject ext_sync_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "shmem._ext.SyncBase",
     .tp_basicsize = sizeof(struct ext_sync),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .tp_doc = "An object in a pool.",
+    .tp_doc = "An object in a pool, or on the symmetric heap.",
     .tp_dealloc = sync_dealloc,
     .tp_weaklistoffset = offsetof(struct ext_sync, weak),
     .tp_methods = sync_base_methods,
@@ -761,7 +792,8 @@ static PyObject *sync_create(PyObject *module, PyObject *const *args, Py_ssize_t
     if (!pool || !ext_int(fn, "type", args[3], &is) || !take_class(args[1], is) ||
         (args[4] != Py_None && !(name = PyUnicode_AsUTF8(args[4]))))
         return NULL;
-    pool->calls++; /* creating takes the pool's lock for a moment, and may make the pool grow */
+    if (!ext_home_begin(fn, pool)) /* creating takes the pool's lock for a moment, and may make the pool grow */
+        return NULL;
     switch (is) {
     case SHMEMX_IS_MUTEX:
         EXT_UNLOCKED(rc, shmemx_mutex_create(pool->pool, name, &out.mutex));
@@ -788,7 +820,7 @@ static PyObject *sync_create(PyObject *module, PyObject *const *args, Py_ssize_t
         if (take_word(fn, args[5], args[6], &a, &value))
             EXT_UNLOCKED(rc, shmemx_word_create(pool->pool, name, a, value, &out.word));
     }
-    pool->calls--;
+    ext_home_end(pool);
     return PyErr_Occurred() ? NULL : made(fn, args[1], pool, (shmemx_is_t)is, out.any, rc, args[4], !name);
 }
 
@@ -802,9 +834,10 @@ static PyObject *sync_find(PyObject *module, PyObject *const *args, Py_ssize_t n
     int is, rc;
     if (!name || !ext_int(fn, "type", args[3], &is) || !take_class(args[1], is))
         return NULL;
-    pool->calls++;
+    if (!ext_home_begin(fn, pool))
+        return NULL;
     EXT_UNLOCKED(rc, operations[is].find(pool->pool, name, &handle));
-    pool->calls--;
+    ext_home_end(pool);
     return made(fn, args[1], pool, (shmemx_is_t)is, handle, rc, args[4], false);
 }
 
@@ -827,10 +860,32 @@ static PyObject *sync_import(PyObject *module, PyObject *const *args, Py_ssize_t
     return self;
 }
 
+/* (fn, object, pe): PE pe's instance */
+static PyObject *sync_on(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("sync_on", 3);
+    struct ext_sync *own = (struct ext_sync *)args[1];
+    void *handle = ext_sync_handle(fn, args[1]), *there;
+    int pe = 0; /* in a pool there are no instances, whatever it is */
+    if (!handle || (own->pe >= 0 && !ext_pe(fn, "pe", args[2], &pe)))
+        return NULL;
+    int rc = operations[own->is].on(handle, pe, &there);
+    if (rc < 0)
+        return ext_fail_rc(fn, rc);
+    struct ext_sync *made =
+        (struct ext_sync *)ext_sync_new((PyObject *)Py_TYPE(own), own->pool, own->is, there, own->name, false);
+    if (made) {
+        made->type = own->type;
+        made->pe = pe;
+    }
+    return (PyObject *)made;
+}
+
 PyMethodDef ext_sync_methods[] = {
     CALL("sync_create", sync_create, METH_FASTCALL),
     CALL("sync_find", sync_find, METH_FASTCALL),
     CALL("sync_import", sync_import, METH_FASTCALL),
+    CALL("sync_on", sync_on, METH_FASTCALL),
     {0},
 };
 

@@ -23,6 +23,8 @@ Processes that were not started together share memory by pools, files and keys, 
     key = pool.export(weights)                    # text, for any other process of this user
     weights = shmem.import_(key)                  # there: the same memory, as a NumPy array
 
+Mutexes, queues and the like are made in pools and files, and on the symmetric heap: see ``Pool.create_mutex()`` and ``heap``.
+
 A *PE* is a process of the job, numbered from 0. Offsets and sizes are in bytes, timeouts in seconds. Every failure is a
 ``shmem.Error``; see ``shmem.errors``. Functions that wait can be interrupted by signals (Ctrl-C), and functions that copy
 or wait release the GIL. In a forked child there is no job, and registered memory stays as it is.
@@ -39,6 +41,7 @@ from ._collective import all_gather, all_reduce, broadcast
 from ._device import DeviceBuffer, DeviceInfo, DevicePool, DevicePoolStats, Stream, devices
 from ._ext import barrier, fence, quiet
 from ._job import finalize, get_unique_id, init, is_initialized, my_pe, n_pes
+from ._home import Heap, heap
 from ._key import Allow, AtomicBuffer, export, import_, revoke, token
 from ._pool import Pool, PoolInfo, PoolStats, create_file, create_pool, open_file, open_pool
 from ._queue import Queue, QueueStats
@@ -65,7 +68,7 @@ __all__ = [
     'create_pool', 'open_pool', 'create_file', 'open_file', 'Pool', 'PoolStats', 'PoolInfo', 'Buffer',
     'DevicePool', 'DevicePoolStats', 'DeviceBuffer', 'DeviceInfo', 'Stream', 'devices',
     'export', 'import_', 'revoke', 'token', 'Allow', 'AtomicBuffer',
-    'Mutex', 'RWLock', 'Semaphore', 'Condition', 'Barrier', 'Event', 'Atomic', 'Queue', 'QueueStats',
+    'Mutex', 'RWLock', 'Semaphore', 'Condition', 'Barrier', 'Event', 'Atomic', 'Queue', 'QueueStats', 'Heap', 'heap',
     'NotRecoverable', 'NotOwner', 'BarrierBroken', 'QueueFull', 'QueueEmpty', 'QueueClosed',
     'Error', 'OwnerDied', 'PeerDied', 'Timeout', 'NotInitialized', 'NotSupported', 'DeviceMissing', 'PoolFull', 'NameUnknown',
     'KeyMalformed', 'KeyUnknown', 'KeyRevoked', 'KeyRefused', 'KeyOrphaned', 'FileMissing', 'NotAShmemFile', 'FileDamaged',

@@ -246,8 +246,11 @@ def peer(region: Any, pe: int | None = None, timeout: float | None = None, tenso
         return array
     if not array.flags.writeable:
         raise make('peer', 'access', f'region {r.id} of PE {pe} allows only REMOTE_READ, but tensors are always writable')
-    t = tensor_over('peer', array)
-    return t if isinstance(r.dtype, np.dtype) else t.view(r.dtype)
+    if isinstance(r.dtype, np.dtype):
+        return tensor_over('peer', array)
+    if array.dtype.kind == 'u':  # stands for a type that NumPy lacks; torch 1 has no unsigned ones of more than 8 bits
+        array = array.view(f'i{array.itemsize}')
+    return tensor_over('peer', array).view(r.dtype)
 
 
 def _peer_array(r: Region, pe: int, timeout: Any) -> np.ndarray[Any, Any]:

@@ -7,16 +7,16 @@ import atexit
 import errno
 import operator
 import os
-import re
 import weakref
 from types import TracebackType
 from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
-from . import _device, _ext, _key, _queue, _sync
+from . import _device, _ext, _key, _sync
 from ._buffer import (Buffer, address_of, array_over, extent, kind_of, known_block, layout_of, note_of, owner_of, write_note,
                       _kinds, _new)
+from ._home import Home, _bytes, _name, _text
 from .errors import Error, make
 
 _OWN, _KEEP, _ZERO = _ext.OWN, _ext.KEEP, _ext.ZERO
@@ -29,52 +29,12 @@ atexit.register(_ext.close_pools)
 
 # --- arguments --------------------------------------------------------------------------------------------------------------------------------
 
-_SIZE = re.compile(r'\s*(\d+(?:\.\d*)?|\.\d+)\s*([kmgt]?)(?:i?b)?\s*\Z', re.IGNORECASE)
-_UNITS = {'': 1, 'k': 1 << 10, 'm': 1 << 20, 'g': 1 << 30, 't': 1 << 40}
-
-
-def _bytes(function: str, argument: str, size: Any) -> int:
-    """A number of bytes, or text such as '64M' or '1.5G'."""
-    if isinstance(size, str):
-        found = _SIZE.match(size)
-        if not found:
-            raise make(function, 'value', f"{argument} is {size!r}, which is no size: write a number of bytes, perhaps with "
-                                          "k, m, g or t, such as '512M'")
-        return -int(-float(found[1]) * _UNITS[found[2].lower()] // 1)
-    try:
-        return _index(size)
-    except TypeError:
-        raise make(function, 'type', f"{argument} is a {type(size).__name__}, but must be a number of bytes or text such as "
-                                     "'512M'") from None
-
-
 def _pages(function: str, pages: Any) -> int:
     if pages is None:
         return 0
     if isinstance(pages, str) and pages.lower() in ('transparent', 'thp'):
         return 1
     return _bytes(function, 'pages', pages)
-
-
-def _text(function: str, argument: str, text: Any) -> str | None:
-    if text is None:
-        return None
-    if not isinstance(text, str):
-        raise make(function, 'type', f'{argument} is a {type(text).__name__}, but must be text')
-    if '\0' in text:
-        raise make(function, 'value', f'{argument} has a zero character in it')
-    return text
-
-
-def _name(function: str, name: Any) -> str:
-    checked = _text(function, 'name', name)
-    if checked is None:
-        raise make(function, 'type', 'name is None, but must be text')
-    return checked
-
-
-def _object_name(function: str, name: Any) -> str | None:
-    return None if name is None else _name(function, name)
 
 
 def _path(function: str, path: Any) -> bytes:
@@ -144,7 +104,7 @@ class PoolInfo(NamedTuple):
     writable: bool
 
 
-class Pool:
+class Pool(Home):
     """Memory with an allocator inside, that all attached processes use at once. From ``create_pool()``, ``open_pool()``,
     ``create_file()`` or ``open_file()``.
 
@@ -158,6 +118,7 @@ class Pool:
     """
 
     __slots__ = ('_handle', '_is_file', '_key', '__weakref__')
+    _word = 'Pool'
 
     def __init__(self) -> None:
         raise make('Pool', 'type', 'a pool is made by create_pool(), open_pool(), create_file() or open_file()')
@@ -358,104 +319,6 @@ class Pool:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
-
-    # synchronisation and queues
-
-    def create_mutex(self, name: str | None = None) -> _sync.Mutex:
-        """A Mutex, which one thread of all processes has at a time.
-
-        name: by which ``find()`` returns it to other processes; 1 to 95 bytes. An object with a name, or one that was
-        exported or pickled, stays until ``destroy()``. Another one goes with its last reference in the process that made it
-        (but for one that forked meanwhile: the child may have it).
-
-        Raises: AlreadyExists, PoolFull, AccessDenied (a file that is not open 'rw'), Stale. Any thread may call it.
-        """
-        return _sync.create('Pool.create_mutex', self._handle, _sync.Mutex, _object_name('Pool.create_mutex', name))
-
-    def create_rwlock(self, name: str | None = None, readers: int = 32) -> _sync.RWLock:
-        """An RWLock: many readers or one writer. readers: how many can read at once without meeting each other; more can
-        take turns. Otherwise as ``create_mutex()``."""
-        return _sync.create('Pool.create_rwlock', self._handle, _sync.RWLock, _object_name('Pool.create_rwlock', name),
-                            readers)
-
-    def create_semaphore(self, n: int, max: int | None = None, owned: bool = False,
-                         name: str | None = None) -> _sync.Semaphore:
-        """A Semaphore of n units, and never more than max. owned: n units in all, each with a holder, whose death frees
-        it. Otherwise as ``create_mutex()``."""
-        return _sync.create('Pool.create_semaphore', self._handle, _sync.Semaphore,
-                            _object_name('Pool.create_semaphore', name), n, 0 if max is None else max, bool(owned))
-
-    def create_condition(self, mutex: _sync.Mutex | None = None, name: str | None = None) -> _sync.Condition:
-        """A Condition. mutex: that goes with it; None: a new one. With a name it has a new one, whose name is the same with
-        ':mutex' behind it. Otherwise as ``create_mutex()``."""
-        name = _object_name('Pool.create_condition', name)
-        if mutex is not None and not isinstance(mutex, _sync.Mutex):
-            raise make('Pool.create_condition', 'type', f'mutex is a {type(mutex).__name__}, but must be a Mutex')
-        if mutex is not None and name is not None:
-            raise make('Pool.create_condition', 'value', 'mutex and name do not go together: who finds the name would not know '
-                                                         'the mutex. Hand over its key, or let it make a mutex')
-        if mutex is None:
-            mutex = self._new_mutex(name)
-        try:
-            made = _sync.create('Pool.create_condition', self._handle, _sync.Condition, name)
-        except Error:
-            if name is not None and name not in self.names():
-                mutex.destroy()
-            raise
-        made._extra = mutex
-        return made
-
-    def _new_mutex(self, name: str | None) -> _sync.Mutex:
-        if name is None:
-            return _sync.create('Pool.create_condition', self._handle, _sync.Mutex, None)
-        return _sync.create('Pool.create_condition', self._handle, _sync.Mutex, _sync.mutex_name(name))
-
-    def create_barrier(self, n: int, name: str | None = None) -> _sync.Barrier:
-        """A Barrier for n threads, 1 to 1022. Otherwise as ``create_mutex()``."""
-        return _sync.create('Pool.create_barrier', self._handle, _sync.Barrier, _object_name('Pool.create_barrier', name), n)
-
-    def create_event(self, auto_reset: bool = False, name: str | None = None, set: bool = False) -> _sync.Event:
-        """An Event. auto_reset: each ``set()`` lets one waiter pass. set: it is set from the start. Otherwise as
-        ``create_mutex()``."""
-        return _sync.create('Pool.create_event', self._handle, _sync.Event, _object_name('Pool.create_event', name),
-                            bool(auto_reset), bool(set))
-
-    def create_atomic(self, dtype: Any = 'int64', value: int = 0, name: str | None = None) -> _sync.Atomic:
-        """An Atomic. dtype: int64, uint64, int32 or uint32. Otherwise as ``create_mutex()``."""
-        return _sync.create('Pool.create_atomic', self._handle, _sync.Atomic, _object_name('Pool.create_atomic', name),
-                            _sync.word_type('Pool.create_atomic', dtype), value)
-
-    def create_queue(self, item: Any, capacity: int | str, batch: int = 1, *, consumers: str = 'many',
-                     flush: float | None = None, max_message: int | str | None = None, producers: int = 256,
-                     name: str | None = None) -> _queue.Queue:
-        """A Queue in this pool.
-
-        item: what its items are. A dtype: they come out as NumPy scalars or records; (dtype, shape): as arrays of this shape.
-           bytes: messages of any length up to max_message. object: whatever can be pickled; Buffers in it travel as
-           keys, so that they are handed over and not copied.
-        capacity: items. For bytes and object bytes, or text such as '4M': each takes 8 more than it has, rounded up to 64.
-        batch: items that a producer gathers before they are moved in together, which is faster. Nobody sees them until then:
-           when so many are together, after `flush` seconds, by ``Queue.flush()``, or when the object, the thread or the
-           process ends.
-        consumers: 'one': a second thread that gets at the same time is told Busy. 'many'.
-        flush: seconds; None: not by time. max_message: bytes; None: a quarter of the capacity, at most 64 KiB.
-        producers: threads that can put at a time.
-
-        name, and the rest, as ``create_mutex()``. Raises also: InvalidArgument, WrongType.
-        """
-        function = 'Pool.create_queue'
-        counts = []
-        for argument, value in (('batch', batch), ('producers', producers)):
-            try:
-                counts.append(_index(value))
-            except TypeError:
-                raise make(function, 'type', f'{argument} is a {type(value).__name__}, but must be an integer') from None
-            if not 1 <= counts[-1] < 1 << 31:
-                raise make(function, 'value', f'{argument} is {value}, but must be 1 or more')
-        return _queue.create(self._handle, item, _bytes(function, 'capacity', capacity), counts[0],
-                             _queue.seconds_from(function, flush), _queue.many_from(function, consumers),
-                             0 if max_message is None else _bytes(function, 'max_message', max_message), counts[1],
-                             _object_name(function, name))
 
     # the pool
 

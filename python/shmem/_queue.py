@@ -129,8 +129,10 @@ class Queue(_ext.QueueBase, _Shared):  # type: ignore[misc]
     def put_many(self, items: Any, block: bool = True, timeout: float | None = None) -> int:
         """Puts all of these, moved in together as far as there is room, and returns how many: fewer when time was up or the
         queue was closed meanwhile. items: an array whose first side counts them, or any iterable."""
+        if not hasattr(items, '__iter__') and not hasattr(items, '__getitem__'):
+            raise make('Queue.put_many', 'type', f'items is a {type(items).__name__}, but must be an array or iterable')
         if self._dtype is None:
-            made = [bytes(item) for item in items] if self._is_bytes else [_dumps(item) for item in items]
+            made = [self._message(item) for item in items] if self._is_bytes else [_dumps(item) for item in items]
             return self._put_many(made, block, timeout)  # type: ignore[no-any-return]
         try:
             array = np.ascontiguousarray(items if hasattr(items, '__array__') else list(items), self._dtype)
@@ -142,6 +144,13 @@ class Queue(_ext.QueueBase, _Shared):  # type: ignore[misc]
         if array.size == 0:
             return 0
         return self._put_many(array.view(np.uint8), block, timeout)  # type: ignore[no-any-return]
+
+    @staticmethod
+    def _message(item: Any) -> bytes:
+        try:
+            return item if item.__class__ is bytes else bytes(memoryview(item))
+        except TypeError:
+            raise make('Queue.put_many', 'type', f'an item is a {type(item).__name__}, but must be bytes, or have a buffer') from None
 
     def get_many(self, n: int, block: bool = True, timeout: float | None = None) -> Any:
         """Gets up to n, as many as there are, but waits for one. Returns an array, whose first side counts them; of
@@ -254,9 +263,8 @@ class Queue(_ext.QueueBase, _Shared):  # type: ignore[misc]
 _OBJECT_NOTE = describe('Queue', object)[1]
 
 
-def create(pool: Any, item: Any, capacity: int, batch: int, flush: float | None, many: bool, max_message: int,
+def create(function: str, pool: Any, item: Any, capacity: int, batch: int, flush: float | None, many: bool, max_message: int,
            producers: int, name: str | None) -> Queue:
-    function = 'Pool.create_queue'
     item_bytes, note = describe(function, item)
     made = _ext.queue_create(function, Queue, pool, name, item_bytes, capacity, batch, flush or 0.0, many, max_message,
                              producers, note)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Synchronisation between processes that survives their deaths: objects in pools and files."""
+"""Synchronisation between processes that survives their deaths: objects in pools and files, and on the symmetric heap."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from . import _ext
 from .errors import make
 
 T = TypeVar('T')
+_WAITERS_NOTED = 128  # by a condition: nobody else can be signalled
 _classes: dict[int, Any] = {}  # by shmemx_is_t; queues are in _queue.py
 _TYPES = {name: _ext.TYPES[name] for name in ('int32', 'int64', 'uint32', 'uint64')}
 
@@ -26,27 +27,43 @@ def _kind(number: int) -> Callable[[T], T]:
 
 
 class _Shared:
-    """What all objects in pools have in common."""
+    """What all objects in pools and on the symmetric heap have in common."""
 
     __slots__ = ()
     _is: int
     _pool: Any
+    _pe: int
     name: str | None
 
     @property
     def pool(self) -> Any:
-        """The Pool that it is in."""
+        """The Pool that it is in; or ``shmem.heap``."""
+        from ._home import heap
         from ._pool import Pool
+        if self._pe >= 0:
+            return heap
         return Pool._of(self._pool, self._pool.path is not None)
+
+    @property
+    def pe(self) -> int | None:
+        """The PE whose instance it is; None: it is in a pool."""
+        return None if self._pe < 0 else self._pe
+
+    def on(self, pe: int) -> Any:
+        """PE pe's instance of an object on the symmetric heap. Raises: InvalidArgument (it is in a pool), OutOfRange (there is
+        no such PE), Stale (destroyed), NotInitialized."""
+        function = f'{type(self).__name__}.on'
+        made = _ext.sync_on(function, self, pe)
+        return made._opened(function) if hasattr(made, '_opened') else made
 
     def export(self) -> str:
         """Its key: text by which ``shmem.import_()`` in another process of this user returns it. An object that was
-        exported stays until ``destroy()``."""
+        exported stays until ``destroy()``. Raises NotSupported for one on the symmetric heap."""
         return self._export()  # type: ignore[attr-defined, no-any-return]
 
     def destroy(self) -> None:
         """Ends the object, for all processes: whoever uses it afterwards gets Stale. Raises Busy when somebody has it or
-        waits for it."""
+        waits for it. On the symmetric heap it is collective: all instances go, or none."""
         self._destroy()  # type: ignore[attr-defined]
 
     def __reduce__(self) -> Any:
@@ -64,9 +81,10 @@ class _Shared:
     def __repr__(self) -> str:
         from .errors import Error
         name = f' {self.name!r}' if self.name is not None else ''
+        where = f' on PE {self._pe}' if self._pe >= 0 else ''
         try:
             if not self._gone:  # type: ignore[attr-defined]
-                return f'<shmem.{type(self).__name__}{name}{self._state()}>'
+                return f'<shmem.{type(self).__name__}{name}{where}{self._state()}>'
         except Error:
             pass
         return f'<shmem.{type(self).__name__}{name}, destroyed>'
@@ -208,8 +226,8 @@ class Semaphore(_ext.SemaphoreBase, _Shared):  # type: ignore[misc]
 
 @_kind(4)
 class Condition(_ext.ConditionBase, _Shared):  # type: ignore[misc]
-    """Threads that have a mutex wait for what it guards to change. From ``Pool.create_condition()``, a name, a key or a
-    pickle. As ``threading.Condition``: ``with condition:`` is its mutex's, ``.mutex``.
+    """Threads that have a mutex wait for what it guards to change. From ``Pool.create_condition()``, ``shmem.heap``, a name, a
+    key or a pickle. As ``threading.Condition``: ``with condition:`` is its mutex's, ``.mutex``.
     """
 
     __slots__ = ()
@@ -245,7 +263,13 @@ class Condition(_ext.ConditionBase, _Shared):  # type: ignore[misc]
 
     def wait_for(self, predicate: Callable[[], T], timeout: float | None = None) -> T:
         """Waits until ``predicate()`` is true, and returns its value; the last one when time was up."""
-        end = None if timeout is None else time.monotonic() + timeout
+        if not callable(predicate):
+            raise make('Condition.wait_for', 'type', f'predicate is a {type(predicate).__name__}, but must be callable')
+        try:
+            end = None if timeout is None else time.monotonic() + timeout
+        except TypeError:
+            raise make('Condition.wait_for', 'type', f'timeout is a {type(timeout).__name__}, but must be a number of seconds '
+                                                     'or None') from None
         value = predicate()
         while not value:
             left = None if end is None else end - time.monotonic()
@@ -257,10 +281,25 @@ class Condition(_ext.ConditionBase, _Shared):  # type: ignore[misc]
 
     def notify(self, n: int = 1) -> None:
         """Wakes n waiters, who have waited longest first. The mutex need not be held, though it mostly is."""
-        for _ in range(operator.index(n)):
+        try:
+            count = operator.index(n)
+        except TypeError:
+            raise make('Condition.notify', 'type', f'n is a {type(n).__name__}, but must be an integer') from None
+        if count < 0:
+            raise make('Condition.notify', 'value', f'n is {count}, but must not be negative')
+        if count >= _WAITERS_NOTED:
+            self.notify_all()
+            return
+        for _ in range(count):
             self._signal()
 
     notify_all = _ext.ConditionBase.notify_all
+
+    def on(self, pe: int) -> 'Condition':
+        """As of other objects, with that PE's instance of the mutex, or with the same mutex where that is in a pool."""
+        there: Condition = super().on(pe)
+        there._extra = self._extra if self._extra._pe < 0 else self._extra.on(pe)
+        return there
 
     def export(self) -> str:
         """As of other objects. The text is of two keys, the condition's and its mutex's, with a + between them."""

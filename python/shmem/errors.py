@@ -234,6 +234,8 @@ _BY_FUNCTION: dict[str, dict[int, type[Error]]] = {
     'Pool.alloc': {_errno.ENOMEM: PoolFull, _errno.EFBIG: PoolFull},
     'Pool.find': _NAME,
     'Pool.unname': _NAME,
+    'heap.find': _NAME,
+    **{f'{name}.on': {} for name in ('Mutex', 'RWLock', 'Semaphore', 'Condition')},  # whose _LOCK does not count
 }
 # The same for all methods of a class.
 _LOCK: dict[int, type[Error]] = {_errno.EPERM: NotOwner}
@@ -260,6 +262,7 @@ _BY_KIND: dict[str, tuple[type[Error], int]] = {
     'full': (QueueFull, _errno.EAGAIN),
     'empty': (QueueEmpty, _errno.EAGAIN),
     'closed': (QueueClosed, _errno.EPIPE),
+    'timeout': (Timeout, _errno.ETIMEDOUT),
 }
 
 

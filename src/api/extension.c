@@ -7,7 +7,7 @@
 
 #include "base/interrupt.h"
 #include "comm/device_data.h"
-#include "comm/fold.h"
+#include "base/fold.h"
 #include "comm/coll.h"
 #include "comm/exchange.h"
 #include "comm/finalize.h"

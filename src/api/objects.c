@@ -25,6 +25,12 @@ int shmemi_find_object(shmemx_pool_t pool, const char *name, enum shmemi_object_
                                       : shmemi_object_find((struct shmemi_pool *)(void *)pool, name, type, out);
 }
 
+int shmemi_what_object(shmemx_pool_t pool, const char *name)
+{
+    return pool == shmemx_symmetric() ? shmemi_symmetric_what(name)
+                                      : shmemi_object_what((struct shmemi_pool *)(void *)pool, name);
+}
+
 int shmemi_end_object(struct shmemi_object *object, int rc, void (*undo)(struct shmemi_object *object))
 {
     bool there = rc != -EBADF && rc != -ENOENT; /* the handle is one, and the object exists */

@@ -14,6 +14,7 @@
 #include "device/device.h"
 #include "map/import.h"
 #include "named.h"
+#include "objects.h"
 #include "pool/object.h"
 #include "pool/pool.h"
 
@@ -267,12 +268,13 @@ int shmemx_pool_next_name(shmemx_pool_t pool, uint64_t *cursor, shmemx_named_t *
 }
 
 _Static_assert(SHMEMX_IS_MUTEX == (int)SHMEMI_OBJECT_MUTEX && SHMEMX_IS_COND == (int)SHMEMI_OBJECT_CONDITION &&
-                   SHMEMX_IS_QUEUE == (int)SHMEMI_OBJECT_QUEUE && SHMEMX_NOTE_MOST == (int)SHMEMI_OBJECT_NOTE,
+                   SHMEMX_IS_QUEUE == (int)SHMEMI_OBJECT_QUEUE &&
+                   SHMEMX_IS_GROUP == (int)SHMEMI_OBJECT_GROUP && SHMEMX_NOTE_MOST == (int)SHMEMI_OBJECT_NOTE,
                "one list of types");
 
 int shmemx_pool_what(shmemx_pool_t pool, const char *name)
 {
-    return NAMED(name ? shmemi_object_what(inner(pool), name) : null("name"));
+    return NAMED(name ? shmemi_what_object(pool, name) : null("name"));
 }
 
 int shmemx_key_what(const char *key, shmemx_pool_t *pool)

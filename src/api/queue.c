@@ -66,6 +66,15 @@ static inline int enter(shmemx_queue_t queue)
     return shmemi_object_enter(queue->object, SHMEMI_OBJECT_QUEUE);
 }
 
+/* Before a call that may wait. */
+static int enter_timed(shmemx_queue_t queue, double seconds)
+{
+    int rc = enter(queue);
+    if (rc == 0 && seconds != seconds)
+        rc = shmemi_fail(-EINVAL, "seconds is no number");
+    return rc;
+}
+
 /* ---- making, finding, handing over ---- */
 
 static int config_of(const shmemx_queue_attr_t *attr, struct shmemi_queue_config *out)
@@ -203,7 +212,7 @@ int shmemx_queue_destroy(shmemx_queue_t queue)
     int rc = enter(queue);
     if (rc < 0)
         return NAMED_INT(rc);
-    rc = shmemi_end_object(queue->object, 0, NULL);
+    rc = shmemi_end_object(queue->object, shmemi_queue_retire(queue->queue), NULL);
     if (!queue->queue)
         put_away(queue);
     return NAMED_INT(rc);
@@ -215,7 +224,7 @@ int shmemx_queue_push(shmemx_queue_t queue, const void *item, size_t bytes, doub
 {
     if (shmemi_likely(queue && queue->queue && item && shmemi_queue_push_quickly(queue->queue, item, bytes)))
         return 0;
-    int rc = enter(queue);
+    int rc = enter_timed(queue, seconds);
     if (shmemi_likely(rc == 0))
         rc = shmemi_likely(item || !bytes) ? shmemi_queue_push(queue->queue, item, bytes, seconds) : null("item");
     return shmemi_likely(rc == 0) ? 0 : NAMED_INT(rc);
@@ -228,7 +237,7 @@ int shmemx_queue_try_push(shmemx_queue_t queue, const void *item, size_t bytes)
 
 long shmemx_queue_push_many(shmemx_queue_t queue, const void *items, const size_t *sizes, size_t count, double seconds)
 {
-    long rc = enter(queue);
+    long rc = enter_timed(queue, seconds);
     if (rc == 0 && !items && count)
         rc = null("items");
     if (rc == 0 && count > LONG_MAX)
@@ -238,13 +247,13 @@ long shmemx_queue_push_many(shmemx_queue_t queue, const void *items, const size_
 
 int shmemx_queue_flush(shmemx_queue_t queue, double seconds)
 {
-    int rc = enter(queue);
+    int rc = enter_timed(queue, seconds);
     return NAMED_INT(rc < 0 ? rc : shmemi_queue_flush(queue->queue, seconds));
 }
 
 int shmemx_queue_reserve(shmemx_queue_t queue, size_t bytes, void **slot, double seconds)
 {
-    int rc = enter(queue);
+    int rc = enter_timed(queue, seconds);
     if (rc == 0)
         rc = slot ? shmemi_queue_reserve(queue->queue, bytes, slot, seconds) : null("slot");
     return NAMED_INT(rc);
@@ -264,7 +273,7 @@ int shmemx_queue_abort(shmemx_queue_t queue)
 
 int shmemx_queue_end(shmemx_queue_t queue, double seconds)
 {
-    int rc = enter(queue);
+    int rc = enter_timed(queue, seconds);
     return NAMED_INT(rc < 0 ? rc : shmemi_queue_end(queue->queue, seconds));
 }
 
@@ -272,7 +281,7 @@ int shmemx_queue_end(shmemx_queue_t queue, double seconds)
 
 int shmemx_queue_pop(shmemx_queue_t queue, void *item, size_t room, size_t *bytes, double seconds)
 {
-    long rc = enter(queue);
+    long rc = enter_timed(queue, seconds);
     if (shmemi_likely(rc == 0))
         rc = shmemi_likely(item || !room) ? shmemi_queue_pop_many(queue->queue, item, room, bytes, 1, seconds)
                                           : null("item");
@@ -286,7 +295,7 @@ int shmemx_queue_try_pop(shmemx_queue_t queue, void *item, size_t room, size_t *
 
 long shmemx_queue_pop_many(shmemx_queue_t queue, void *items, size_t room, size_t *sizes, size_t most, double seconds)
 {
-    long rc = enter(queue);
+    long rc = enter_timed(queue, seconds);
     if (rc == 0 && !items && room)
         rc = null("items");
     return NAMED(rc < 0 ? rc : shmemi_queue_pop_many(queue->queue, items, room, sizes, most, seconds));
@@ -294,7 +303,7 @@ long shmemx_queue_pop_many(shmemx_queue_t queue, void *items, size_t room, size_
 
 int shmemx_queue_peek(shmemx_queue_t queue, const void **item, size_t *bytes, double seconds)
 {
-    int rc = enter(queue);
+    int rc = enter_timed(queue, seconds);
     if (rc == 0)
         rc = item ? shmemi_queue_peek(queue->queue, item, bytes, seconds) : null("item");
     return NAMED_INT(rc);

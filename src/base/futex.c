@@ -35,7 +35,7 @@ int shmemi_futex_wait(const struct shmemi_futex *words, unsigned count, int64_t 
     if (count == 1)
         return wait_one(words, deadline);
 #ifdef SYS_futex_waitv
-    if (!atomic_load_explicit(&no_waitv, memory_order_relaxed)) {
+    if (!atomic_load_explicit(&no_waitv, memory_order_relaxed)) { /* a hint */
         struct futex_waitv list[SHMEMI_FUTEX_MOST];
         for (unsigned i = 0; i < count; i++)
             list[i] = (struct futex_waitv){.val = words[i].value, .uaddr = (uintptr_t)words[i].word, .flags = FUTEX_32};
@@ -44,7 +44,7 @@ int shmemi_futex_wait(const struct shmemi_futex *words, unsigned count, int64_t 
             syscall(SYS_futex_waitv, list, count, 0, deadline == SHMEMI_NO_DEADLINE ? NULL : &until, CLOCK_MONOTONIC);
         if (rc >= 0 || errno != ENOSYS)
             return result_of(rc);
-        atomic_store_explicit(&no_waitv, true, memory_order_relaxed);
+        atomic_store_explicit(&no_waitv, true, memory_order_relaxed); /* a hint */
     }
 #endif
     int64_t nap = shmemi_now() + 20000000;

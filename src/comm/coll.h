@@ -7,35 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum shmemi_reduce_op {
-    SHMEMI_REDUCE_SUM,
-    SHMEMI_REDUCE_PROD,
-    SHMEMI_REDUCE_MIN,
-    SHMEMI_REDUCE_MAX,
-    SHMEMI_REDUCE_AND,
-    SHMEMI_REDUCE_OR,
-    SHMEMI_REDUCE_XOR,
-    SHMEMI_REDUCE_OPS
-};
-
-enum shmemi_type {
-    SHMEMI_TYPE_INT8,
-    SHMEMI_TYPE_INT16,
-    SHMEMI_TYPE_INT32,
-    SHMEMI_TYPE_INT64,
-    SHMEMI_TYPE_UINT8,
-    SHMEMI_TYPE_UINT16,
-    SHMEMI_TYPE_UINT32,
-    SHMEMI_TYPE_UINT64,
-    SHMEMI_TYPE_FLOAT,
-    SHMEMI_TYPE_DOUBLE,
-    SHMEMI_TYPE_LONGDOUBLE,
-    SHMEMI_TYPE_COMPLEXF,
-    SHMEMI_TYPE_COMPLEXD,
-    SHMEMI_TYPE_FLOAT16,  /* IEEE half: summed in float, rounded once */
-    SHMEMI_TYPE_BFLOAT16, /* upper half of a float: likewise */
-    SHMEMI_TYPES
-};
+#include "base/fold.h"
 
 struct shmemi_group;
 

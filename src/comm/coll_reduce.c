@@ -4,10 +4,10 @@
 
 #include "address.h"
 #include "await.h"
+#include "base/fold.h"
 #include "coll.h"
 #include "coll_begin.h"
 #include "exchange.h"
-#include "fold.h"
 
 size_t shmemi_coll_count(const char *fn, int nreduce)
 {

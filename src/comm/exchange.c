@@ -41,6 +41,8 @@ SHMEMI_INLINE bool reached(uint64_t count, uint64_t wanted)
 
 static void SHMEMI_COLD wake(struct shmemi_slot *slot)
 {
+    /* [wake] before the system call: who is about to sleep on the old number does not. Pairs with the load before the
+       sleep. */
     atomic_fetch_add_explicit(&slot->arrival_wake, 1, memory_order_seq_cst);
     shmemi_futex_wake(&slot->arrival_wake, INT_MAX);
 }

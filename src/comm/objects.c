@@ -153,8 +153,10 @@ static int need_job(void)
 static int open_on(const struct block *block, int pe, struct shmemi_object **out)
 {
     const struct shmemi_job *job = shmemi_current;
-    char *head = job->window + (size_t)pe * job->stride + block->offset;
-    return shmemi_object_open(&here.home, block->type, head, block->bytes, block->note_bytes, out);
+    const struct shmemi_object_place place = {.buffer = job->window + (size_t)pe * job->stride + block->offset,
+                                              .bytes = block->bytes,
+                                              .note_bytes = block->note_bytes};
+    return shmemi_object_open(&here.home, block->type, &place, out);
 }
 
 /* ---- agreeing ---- */
@@ -172,18 +174,18 @@ _Static_assert(sizeof(struct request) == SHMEMI_PUBLISH_BYTES, "one publication"
 
 static int differ(int pe, const struct request *theirs, const struct request *mine)
 {
-    const char *word = shmemi_object_word((enum shmemi_object_type)mine->type);
+    const char *word = shmemi_object_a((enum shmemi_object_type)mine->type);
     const char *does = mine->operation == MAKE ? "makes" : "destroys";
     if (theirs->operation != mine->operation)
         return shmemi_fail(-EINVAL,
-                           "PE %d %s a %s, but PE %d does something else: all PEs must make the same calls in "
+                           "PE %d %s %s, but PE %d does something else: all PEs must make the same calls in "
                            "the same order",
                            shmemi_current->me, does, word, pe);
     return shmemi_fail(-EINVAL,
-                       "PE %d %s a %s of %llu bytes, but PE %d a %s of %llu bytes, or with another name: all "
+                       "PE %d %s %s of %llu bytes, but PE %d %s of %llu bytes, or with another name: all "
                        "PEs must ask for the same",
                        shmemi_current->me, does, word, (unsigned long long)mine->bytes, pe,
-                       shmemi_object_word((enum shmemi_object_type)theirs->type), (unsigned long long)theirs->bytes);
+                       shmemi_object_a((enum shmemi_object_type)theirs->type), (unsigned long long)theirs->bytes);
 }
 
 /* What all PEs have to say; the first that cannot speaks for all. *debugs: whether anybody looks for cycles. */
@@ -271,14 +273,14 @@ int shmemi_symmetric_create(const struct shmemi_object_spec *spec, struct shmemi
                            SHMEMI_DOMAIN_SLOTS_MOST, shmemi_current->n);
     struct block *block = calloc(1, sizeof *block);
     if (!block)
-        return shmemi_fail(-ENOMEM, "no private memory to note a %s", shmemi_object_word(spec->type));
+        return shmemi_fail(-ENOMEM, "no private memory to note %s", shmemi_object_a(spec->type));
     begin_with(shmemi_current);
     block->type = spec->type;
     block->bytes = sizeof(struct shmemi_object_head) + spec->bytes;
     block->note_bytes = spec->note_bytes;
     if ((rc = make(spec, block)) < 0) {
         free(block);
-        return shmemi_fail_in(rc, "cannot make a %s on the symmetric heap", shmemi_object_word(spec->type));
+        return shmemi_fail_in(rc, "cannot make %s on the symmetric heap", shmemi_object_a(spec->type));
     }
     if (spec->name)
         snprintf(block->name, sizeof block->name, "%s", spec->name);
@@ -289,17 +291,32 @@ int shmemi_symmetric_create(const struct shmemi_object_spec *spec, struct shmemi
     return open_on(block, shmemi_current->me, out);
 }
 
-int shmemi_symmetric_find(const char *name, enum shmemi_object_type type, struct shmemi_object **out)
+/* What this PE knows of the object of that name. */
+static int look_up(const char *name, struct block *found)
 {
     int rc = need_job();
     if (rc < 0)
         return rc;
     pthread_mutex_lock(&here.lock);
     const struct block *block = *name ? block_named(name) : NULL;
-    struct block found = block ? *block : (struct block){0};
+    *found = block ? *block : (struct block){0};
     pthread_mutex_unlock(&here.lock);
-    if (!block)
-        return shmemi_fail(-ENOENT, "no object on the symmetric heap has the name '%s'", name);
+    return block ? 0 : shmemi_fail(-ENOENT, "no object on the symmetric heap has the name '%s'", name);
+}
+
+int shmemi_symmetric_what(const char *name)
+{
+    struct block found;
+    int rc = look_up(name, &found);
+    return rc < 0 ? rc : (int)found.type;
+}
+
+int shmemi_symmetric_find(const char *name, enum shmemi_object_type type, struct shmemi_object **out)
+{
+    struct block found;
+    int rc = look_up(name, &found);
+    if (rc < 0)
+        return rc;
     if (found.type != type)
         return shmemi_fail(-EINVAL, "its type is '%s', and not '%s'", shmemi_object_word(found.type),
                            shmemi_object_word(type));
@@ -355,11 +372,14 @@ int shmemi_symmetric_destroy(struct shmemi_object *object, int rc, void (*undo)(
 {
     int pe = shmemi_symmetric_pe(object);
     bool debugs = false;
-    if (pe != shmemi_current->me)
+    if (pe != shmemi_current->me) {
+        if (rc >= 0 && undo)
+            undo(object);
         return shmemi_fail(-EINVAL,
                            "this is the instance of PE %d: all PEs destroy together, and each gives the handle "
                            "of its own",
                            pe);
+    }
     struct request mine = {.operation = END, .type = object->type, .rc = rc, .bytes = offset_of(object)};
     int agreed = agree(&mine, &debugs);
     if (agreed < 0 && rc >= 0 && undo)

@@ -15,6 +15,9 @@ int shmemi_symmetric_create(const struct shmemi_object_spec *spec, struct shmemi
 /* This PE's own instance of the object of that name. -ENOENT, -EINVAL (another type). */
 int shmemi_symmetric_find(const char *name, enum shmemi_object_type type, struct shmemi_object **out);
 
+/* The type of the object of that name. -ENOENT; -EPERM: no job. */
+int shmemi_symmetric_what(const char *name);
+
 /* A handle of PE pe's instance of the object that `object` is an instance of; it was entered before. -EINVAL: it is no
    object on the symmetric heap, or there is no such PE. */
 int shmemi_symmetric_on(const struct shmemi_object *object, int pe, struct shmemi_object **out);

@@ -5,7 +5,7 @@
 
 #include "await.h"
 #include "base/clock.h"
-#include "fold.h"
+#include "base/fold.h"
 #include "names.h"
 #include "region.h"
 #include "wait.h"

@@ -86,8 +86,8 @@ static bool event_done(void *argument)
     return w->closing || w->refused;
 }
 
-/* Whether PE `claimer` - 1 is putting here now. It says so before it claims, and until it has cleared the claim; so a claim of
-   one that does not, because it died, left, or never made it, counts for nothing. */
+/* Whether PE `claimer` - 1 is putting here now. It says so before it claims, and until it has cleared the claim; so a
+   claim of one that does not, because it died, left, or never made it, counts for nothing. */
 static bool is_putting(uint64_t claimer)
 {
     const struct shmemi_job *job = shmemi_current;
@@ -274,6 +274,8 @@ static bool claimed(void *argument)
     if (!first_in_line(l))
         return false;
     uint64_t mine = offer | (uint64_t)(shmemi_current->me + 1) << 48;
+    /* [offer] acquire: what the waiting PE wrote before it made the offer; release: one that looks at the claim finds
+       our place in the line left. */
     if (!atomic_compare_exchange_strong_explicit(&l->target->offer, &offer, mine, memory_order_acq_rel,
                                                  memory_order_acquire))
         return false;

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/copy.h"
+#include "base/fold.h"
 #include "exchange.h"
-#include "fold.h"
 #include "job/parts.h"
 #include "memory.h"
 #include "names.h"

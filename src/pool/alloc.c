@@ -134,7 +134,7 @@ static int take_run(struct shmemi_pool *pool, size_t size, size_t align, enum sh
     uint64_t entry = shmemi_unit(SHMEMI_UNIT_RUN, 0, pool->me + 1, 0) | run_flags(as);
     shmemi_central_take(pool);
     int rc = shmemi_units_take(pool, units, align > SHMEMI_UNIT ? align / SHMEMI_UNIT : 1, entry, intend, NULL, &first);
-    if (rc == 0)
+    if (rc == 0) /* [intent] after the head, which is the run's from here on */
         atomic_store_explicit(&pool->members[pool->me].intent[SHMEMI_POOL_LANES], 0, memory_order_release);
     shmemi_central_give(pool);
     *offset = first * SHMEMI_UNIT;
@@ -317,7 +317,7 @@ static int free_shared(struct shmemi_pool *pool, const struct shmemi_pool_block 
                  : shmemi_blocks_free(pool, block->head, block->entry, block->offset, SHMEMI_BLOCK_FREEING,
                                       SHMEMI_BLOCK_FREEING);
     }
-    atomic_store_explicit(freeing, 0, memory_order_release);
+    atomic_store_explicit(freeing, 0, memory_order_release); /* [freeing] */
     pthread_mutex_unlock(&pool->freeing);
     return rc;
 }

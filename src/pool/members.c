@@ -224,7 +224,7 @@ int shmemi_members_sweep(struct shmemi_pool *pool)
         if (rc < 0)
             return rc;
         shmemi_info("pool", "a member (pid %d) died; what it had has been taken back", (int)member->base.pid);
-        atomic_fetch_add_explicit(&pool->state->died, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&pool->state->died, 1, memory_order_relaxed); /* a figure */
         /* [alive] release: pairs with whoever takes the place next: it is as new. Somebody may have come upon it. */
         uint32_t alive = alive_word(pool, slot);
         if (alive & FUTEX_OWNER_DIED)
@@ -240,7 +240,7 @@ static int sweep_after(struct shmemi_pool *pool)
     shmemi_central_take(pool); /* a lock that it died with is ours: lock.c takes that for the death that it is */
     shmemi_members_settle(pool, pool->me);
     int rc = shmemi_members_return(pool, pool->me);
-    atomic_fetch_add_explicit(&pool->state->died, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&pool->state->died, 1, memory_order_relaxed); /* a figure */
     if (rc == 0)
         rc = shmemi_members_sweep(pool);
     shmemi_central_give(pool);

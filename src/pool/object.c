@@ -30,8 +30,19 @@ const char *shmemi_object_word(enum shmemi_object_type type)
         [SHMEMI_OBJECT_MUTEX] = "mutex",         [SHMEMI_OBJECT_RWLOCK] = "reader-writer lock",
         [SHMEMI_OBJECT_SEMAPHORE] = "semaphore", [SHMEMI_OBJECT_CONDITION] = "condition variable",
         [SHMEMI_OBJECT_BARRIER] = "barrier",     [SHMEMI_OBJECT_EVENT] = "event",
-        [SHMEMI_OBJECT_ATOMIC] = "atomic word",  [SHMEMI_OBJECT_QUEUE] = "queue"};
+        [SHMEMI_OBJECT_ATOMIC] = "atomic word",  [SHMEMI_OBJECT_QUEUE] = "queue",
+        [SHMEMI_OBJECT_GROUP] = "process group"};
     return type < SHMEMI_OBJECT_TYPES && words[type] ? words[type] : "unknown object";
+}
+
+const char *shmemi_object_a(enum shmemi_object_type type)
+{
+    static const char *const words[SHMEMI_OBJECT_TYPES] = {
+        [SHMEMI_OBJECT_MUTEX] = "a mutex",         [SHMEMI_OBJECT_RWLOCK] = "a reader-writer lock",
+        [SHMEMI_OBJECT_SEMAPHORE] = "a semaphore", [SHMEMI_OBJECT_CONDITION] = "a condition variable",
+        [SHMEMI_OBJECT_BARRIER] = "a barrier",     [SHMEMI_OBJECT_EVENT] = "an event",
+        [SHMEMI_OBJECT_ATOMIC] = "an atomic word", [SHMEMI_OBJECT_QUEUE] = "a queue"};
+    return type < SHMEMI_OBJECT_TYPES && words[type] ? words[type] : "an unknown object";
 }
 
 static struct shmemi_pool *pool_at(struct shmemi_object_home *home)
@@ -53,10 +64,13 @@ size_t shmemi_object_bytes(const struct shmemi_object_spec *spec)
     return sizeof(struct shmemi_object_head) + spec->bytes + spec->note_bytes;
 }
 
-void shmemi_object_init(void *buffer, const struct shmemi_object_spec *spec)
+uint64_t shmemi_object_init(void *buffer, const struct shmemi_object_spec *spec)
 {
     struct shmemi_object_head *head = buffer;
-    memset(head, 0, sizeof *head + spec->bytes);
+    /* [object] relaxed: who has a handle of what was here before may just be looking, and finds anything but its life
+     */
+    atomic_store_explicit(&head->life, 0, memory_order_relaxed);
+    memset(&head->bytes, 0, sizeof *head - sizeof head->life + spec->bytes);
     head->bytes = sizeof *head + spec->bytes;
     head->note_bytes = spec->note_bytes;
     if (spec->note_bytes)
@@ -66,11 +80,18 @@ void shmemi_object_init(void *buffer, const struct shmemi_object_spec *spec)
     uint64_t life = shmemi_random() << 32 | SHMEMI_OBJECT_MARK | spec->type;
     /* [object] release: pairs with the acquire in shmemi_object_ready() and check_head(): it is whole. */
     atomic_store_explicit(&head->life, life, memory_order_release);
+    return life;
 }
+
+struct making {
+    const struct shmemi_object_spec *spec;
+    uint64_t life;
+};
 
 static int init_named(void *buffer, void *context)
 {
-    shmemi_object_init(buffer, context);
+    struct making *making = context;
+    making->life = shmemi_object_init(buffer, making->spec);
     return 0;
 }
 
@@ -90,19 +111,22 @@ static void set_guard(void)
 static void open_handle(struct shmemi_object *object)
 {
     object->site.base = shmemi_holder_base(object->domain);
+    /* relaxed: before the handle is anybody's; or in a child of fork, which has one thread: see shmemi_object_ready()
+     */
     atomic_store_explicit(&object->mark, SHMEMI_OBJECT_OPEN + (uint32_t)object->type, memory_order_relaxed);
 }
 
-int shmemi_object_open(struct shmemi_object_home *home, enum shmemi_object_type type, void *buffer, size_t bytes,
-                       size_t note_bytes, struct shmemi_object **out)
+int shmemi_object_open(struct shmemi_object_home *home, enum shmemi_object_type type,
+                       const struct shmemi_object_place *place, struct shmemi_object **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, set_guard);
     struct shmemi_object *object = aligned_alloc(64, shmemi_round_up(sizeof *object, 64));
     if (!object)
         return shmemi_fail(-ENOMEM, "no private memory for a handle");
-    struct shmemi_object_head *head = buffer;
-    uint64_t life = atomic_load_explicit(&head->life, memory_order_acquire); /* [object] */
+    struct shmemi_object_head *head = place->buffer;
+    /* [object] acquire: pairs with the release in shmemi_object_init(). */
+    uint64_t life = place->life ? place->life : atomic_load_explicit(&head->life, memory_order_acquire);
     if ((uint32_t)life != (SHMEMI_OBJECT_MARK | type)) {
         free(object);
         return shmemi_fail(-ENOENT, "the %s was destroyed", shmemi_object_word(type));
@@ -112,9 +136,9 @@ int shmemi_object_open(struct shmemi_object_home *home, enum shmemi_object_type 
                                      .domain = home->domain,
                                      .shared = head + 1,
                                      .head = head,
-                                     .bytes = bytes - sizeof *head,
-                                     .note = (char *)head + bytes,
-                                     .note_bytes = note_bytes};
+                                     .bytes = place->bytes - sizeof *head,
+                                     .note = (char *)head + place->bytes,
+                                     .note_bytes = place->note_bytes};
     object->site = (struct shmemi_site){.domain = object->domain, .alive = &head->life, .life = life};
     open_handle(object);
     shmemi_pool_lock_all();
@@ -126,10 +150,10 @@ int shmemi_object_open(struct shmemi_object_home *home, enum shmemi_object_type 
     return 0;
 }
 
-static int make_handle(struct shmemi_pool *pool, enum shmemi_object_type type, void *buffer, const uint64_t sizes[2],
+static int make_handle(struct shmemi_pool *pool, enum shmemi_object_type type, const struct shmemi_object_place *place,
                        struct shmemi_object **out)
 {
-    return shmemi_object_open(&pool->objects, type, buffer, sizes[0], sizes[1], out);
+    return shmemi_object_open(&pool->objects, type, place, out);
 }
 
 static void mark_all(struct shmemi_object_home *home, uint32_t mark)
@@ -202,8 +226,9 @@ static void bury(struct shmemi_pool *pool, const char *name)
 
 int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_spec *spec, struct shmemi_object **out)
 {
-    void *buffer;
-    const uint64_t sizes[2] = {sizeof(struct shmemi_object_head) + spec->bytes, spec->note_bytes};
+    struct making making = {.spec = spec};
+    struct shmemi_object_place place = {.bytes = sizeof(struct shmemi_object_head) + spec->bytes,
+                                        .note_bytes = spec->note_bytes};
     size_t bytes = shmemi_object_bytes(spec);
     struct shmemi_naming naming = {.name = spec->name,
                                    .size = bytes,
@@ -211,7 +236,7 @@ int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_sp
                                    .note = name_note,
                                    .note_bytes = sizeof name_note,
                                    .init = init_named,
-                                   .context = (void *)(uintptr_t)spec};
+                                   .context = &making};
     int rc = shmemi_pool_enter(pool);
     if (rc < 0 || (rc = need_common(pool)) < 0)
         return rc;
@@ -220,17 +245,18 @@ int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_sp
     if (spec->name)
         bury(pool, spec->name);
     if (spec->name)
-        rc = shmemi_pool_alloc_named(pool, &naming, &buffer);
-    else if ((rc = shmemi_pool_alloc(pool, bytes, SHMEMI_LINE, SHMEMI_ALLOC_KEEP, &buffer)) == 0)
-        shmemi_object_init(buffer, spec);
+        rc = shmemi_pool_alloc_named(pool, &naming, &place.buffer);
+    else if ((rc = shmemi_pool_alloc(pool, bytes, SHMEMI_LINE, SHMEMI_ALLOC_KEEP, &place.buffer)) == 0)
+        init_named(place.buffer, &making);
     if (rc < 0)
-        return shmemi_fail_in(rc, "cannot make a %s", shmemi_object_word(spec->type));
-    return make_handle(pool, spec->type, buffer, sizes, out);
+        return shmemi_fail_in(rc, "cannot make %s", shmemi_object_a(spec->type));
+    place.life = making.life;
+    return make_handle(pool, spec->type, &place, out);
 }
 
 /* What lies there is perhaps no object, or was written by anybody. */
-static int check_head(struct shmemi_pool *pool, uint64_t offset, enum shmemi_object_type type, void **buffer,
-                      uint64_t sizes[2])
+static int check_head(struct shmemi_pool *pool, uint64_t offset, enum shmemi_object_type type,
+                      struct shmemi_object_place *place)
 {
     struct shmemi_pool_block block;
     if (shmemi_pool_look(pool, offset, &block) < 0 || block.offset != offset ||
@@ -250,9 +276,7 @@ static int check_head(struct shmemi_pool *pool, uint64_t offset, enum shmemi_obj
     uint64_t note = *(volatile uint64_t *)&head->note_bytes;
     if (size < sizeof *head || size > block.bytes || note > SHMEMI_OBJECT_NOTE || note > block.bytes - size)
         return shmemi_fail(-EPROTO, "the %s is damaged, or of another version", shmemi_object_word(type));
-    sizes[0] = size;
-    sizes[1] = note;
-    *buffer = head;
+    *place = (struct shmemi_object_place){.buffer = head, .bytes = size, .note_bytes = note};
     return 0;
 }
 
@@ -260,8 +284,7 @@ int shmemi_object_find(struct shmemi_pool *pool, const char *name, enum shmemi_o
                        struct shmemi_object **out)
 {
     struct shmemi_named named;
-    void *buffer;
-    uint64_t sizes[2] = {0};
+    struct shmemi_object_place place = {0};
     int rc = shmemi_pool_enter(pool);
     if (rc < 0 || (rc = need_common(pool)) < 0)
         return rc;
@@ -270,8 +293,8 @@ int shmemi_object_find(struct shmemi_pool *pool, const char *name, enum shmemi_o
     if (rc == 0 && !is_object(&named))
         rc = shmemi_fail(-EINVAL, "it is a buffer, and no %s", shmemi_object_word(type));
     if (rc == 0)
-        rc = check_head(pool, (uint64_t)((char *)named.address - pool->payload), type, &buffer, sizes);
-    return rc < 0 ? rc : make_handle(pool, type, buffer, sizes, out);
+        rc = check_head(pool, (uint64_t)((char *)named.address - pool->payload), type, &place);
+    return rc < 0 ? rc : make_handle(pool, type, &place, out);
 }
 
 int shmemi_object_export(struct shmemi_object *object, char text[SHMEMI_KEY_TEXT])
@@ -279,9 +302,9 @@ int shmemi_object_export(struct shmemi_object *object, char text[SHMEMI_KEY_TEXT
     struct shmemi_pool *pool = pool_at(object->home);
     if (object->home->calls != &of_pools)
         return shmemi_fail(-ENOTSUP,
-                           "a %s on the symmetric heap has no key: the PEs of its job reach it, and for others "
+                           "%s on the symmetric heap has no key: the PEs of its job reach it, and for others "
                            "it can be made in a pool",
-                           shmemi_object_word(object->type));
+                           shmemi_object_a(object->type));
     if (!pool->share)
         return shmemi_fail(-EROFS, "nothing can be exported from a file that is not open for writing by all ('%s')",
                            pool->path);
@@ -310,21 +333,20 @@ int shmemi_object_import(const char *text, enum shmemi_object_type type, struct 
     struct shmemi_key_record record;
     struct shmemi_pool *pool = NULL;
     bool attached = false;
-    void *buffer;
-    uint64_t sizes[2] = {0};
+    struct shmemi_object_place place = {0};
     int rc = shmemi_key_parse(text, &key);
     if (rc < 0 || (rc = pool_of_key(text, &key, &pool, &attached)) < 0)
         return rc;
     rc = pool->share ? shmemi_share_look_up(pool->share, &key, &record)
                      : shmemi_fail(-EROFS, "the file '%s' is not open for writing by all", pool->path);
     if (rc == 0 && (record.segment != SHMEMI_POOL_PAYLOAD || record.offset < pool->payload_at))
-        rc = shmemi_fail(-EINVAL, "the key is not one of a %s", shmemi_object_word(type));
+        rc = shmemi_fail(-EINVAL, "the key is not one of %s", shmemi_object_a(type));
     if (rc == 0)
         rc = need_common(pool);
     if (rc == 0)
-        rc = check_head(pool, record.offset - pool->payload_at, type, &buffer, sizes);
+        rc = check_head(pool, record.offset - pool->payload_at, type, &place);
     if (rc == 0)
-        rc = make_handle(pool, type, buffer, sizes, out);
+        rc = make_handle(pool, type, &place, out);
     if (rc == 0 && attached)
         pool->imported = true;
     else if (attached)
@@ -378,6 +400,7 @@ int shmemi_object_enter(struct shmemi_object *object, enum shmemi_object_type ty
 {
     if (shmemi_object_ready(object, type))
         return 0;
+    /* relaxed: see shmemi_object_ready() */
     uint32_t mark = object ? atomic_load_explicit(&object->mark, memory_order_relaxed) : SHMEMI_OBJECT_CLOSED;
     bool forked = mark == SHMEMI_OBJECT_FORKED && object->type == type;
     if (mark == SHMEMI_OBJECT_ENDED && object->type == type)
@@ -387,7 +410,7 @@ int shmemi_object_enter(struct shmemi_object *object, enum shmemi_object_type ty
         return shmemi_fail(-EBADF,
                            !object                        ? "the %s is NULL"
                            : mark == SHMEMI_OBJECT_CLOSED ? "the handle of the %s was closed"
-                                                          : "this is no handle of a %s",
+                                                          : "this is no handle of the type '%s'",
                            shmemi_object_word(type));
     int rc = forked ? object->home->calls->enter(object->home) : 0;
     if (rc < 0)
@@ -423,6 +446,7 @@ static void retire(struct shmemi_object *object)
 
 int shmemi_object_close(struct shmemi_object *object)
 {
+    /* relaxed: see shmemi_object_ready() */
     uint32_t mark = object ? atomic_load_explicit(&object->mark, memory_order_relaxed) : SHMEMI_OBJECT_CLOSED;
     if (mark != SHMEMI_OBJECT_FORKED && mark != SHMEMI_OBJECT_ENDED &&
         (!object || mark != SHMEMI_OBJECT_OPEN + (uint32_t)object->type))
@@ -499,8 +523,8 @@ static void make_waits(struct shmemi_object_home *home)
         if (rc == -EEXIST) /* somebody is just making it */
             usleep(1000);
         rc = shmemi_pool_alloc_named(pool, &naming, &rows);
-        if (rc == -EEXIST && shmemi_pool_find_name(pool, wait_name, &named) == 0)
-            rows = named.address;
+        if (rc == -EEXIST && shmemi_pool_find_name(pool, wait_name, &named) == 0 && named.bytes >= naming.size)
+            rows = named.address; /* not what somebody else calls so, and has less room */
     }
     if (!rows || ((uintptr_t)rows & 63))
         return;

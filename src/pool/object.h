@@ -20,6 +20,7 @@ enum shmemi_object_type {
     SHMEMI_OBJECT_EVENT,
     SHMEMI_OBJECT_ATOMIC,
     SHMEMI_OBJECT_QUEUE,
+    SHMEMI_OBJECT_GROUP,
     SHMEMI_OBJECT_TYPES,
 };
 
@@ -83,6 +84,7 @@ struct shmemi_object {
 
 /* "mutex" ... */
 const char *shmemi_object_word(enum shmemi_object_type type);
+const char *shmemi_object_a(enum shmemi_object_type type); /* "a mutex" ... */
 
 /* Makes an object with `bytes` behind the head, all zeros but for what init (may be NULL) does. name NULL: anonymous.
    -EEXIST, -ENOMEM as of pools. */
@@ -100,12 +102,19 @@ int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_sp
 
 /* For other homes: what spec says, in fresh memory of shmemi_object_bytes() bytes at a multiple of SHMEMI_LINE. */
 size_t shmemi_object_bytes(const struct shmemi_object_spec *spec);
-void shmemi_object_init(void *buffer, const struct shmemi_object_spec *spec);
+/* Returns what tells it from all others, for shmemi_object_open(). */
+uint64_t shmemi_object_init(void *buffer, const struct shmemi_object_spec *spec);
 
-/* A handle of the object of that type there. bytes, note_bytes: of the object with its head, and of its note; checked,
-   or known here. -ENOENT: there is none (any more). */
-int shmemi_object_open(struct shmemi_object_home *home, enum shmemi_object_type type, void *buffer, size_t bytes,
-                       size_t note_bytes, struct shmemi_object **out);
+/* What lies where. bytes, note_bytes: of the object with its head, and of its note; checked, or known here. */
+struct shmemi_object_place {
+    void *buffer;
+    uint64_t bytes, note_bytes;
+    uint64_t life; /* of one that was just made, which others may have destroyed already; 0: of any that is there */
+};
+
+/* A handle of the object of that type there. -ENOENT: there is none (any more). */
+int shmemi_object_open(struct shmemi_object_home *home, enum shmemi_object_type type,
+                       const struct shmemi_object_place *place, struct shmemi_object **out);
 
 /* All handles of a home that goes: their owners are told, and then they can be closed, and nothing else. forked: this
    is the child, where the owners' threads are not. */

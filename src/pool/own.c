@@ -99,7 +99,7 @@ static int check_room(struct shmemi_pool *pool, size_t mapped)
                            "a segment of %zu bytes: the pool and the segments of its buffers have %llu of %llu "
                            "bytes (its max_size)",
                            mapped, (unsigned long long)used, (unsigned long long)most);
-    unsigned owns = atomic_load_explicit(&all_owns, memory_order_relaxed);
+    unsigned owns = atomic_load_explicit(&all_owns, memory_order_relaxed); /* a bound, as below */
     if (owns >= most_owns())
         return shmemi_fail(
             -EMFILE,
@@ -166,7 +166,7 @@ static void let_go(struct shmemi_pool *pool, struct shmemi_own *own)
     pool->hal->unmap(own->address, own->mapped);
     if (!own->inherited) {
         close(own->fd);
-        atomic_fetch_sub_explicit(&all_owns, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&all_owns, 1, memory_order_relaxed); /* as above */
         pool->own_count--;
         count_bytes(pool, own->mapped, false);
     }
@@ -242,7 +242,7 @@ void shmemi_own_inherit(struct shmemi_pool *pool)
     for (struct shmemi_own *own = pool->owns; own; own = own->next) {
         if (!own->inherited) {
             close(own->fd);
-            atomic_fetch_sub_explicit(&all_owns, 1, memory_order_relaxed);
+            atomic_fetch_sub_explicit(&all_owns, 1, memory_order_relaxed); /* as above */
         }
         own->inherited = true;
     }

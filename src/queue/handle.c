@@ -336,6 +336,34 @@ int shmemi_queue_close(struct shmemi_queue *q, bool drop)
                 : 0;
 }
 
+/* Whether a living producer has reserved slots, or is about to. */
+static bool any_reserved(const struct shmemi_queue *q, uint64_t *holder)
+{
+    for (uint32_t i = 0; i < q->shape.config.producers; i++) {
+        /* [holder], [intent] acquire: as the consumer's look in pop.c. */
+        *holder = atomic_load_explicit(&q->records[i].holder, memory_order_acquire);
+        if (*holder && atomic_load_explicit(&q->records[i].intent, memory_order_acquire) &&
+            !shmemi_holder_dead(q->site->domain, *holder))
+            return true;
+    }
+    return false;
+}
+
+int shmemi_queue_retire(struct shmemi_queue *q)
+{
+    char who[SHMEMI_HOLDER_TEXT];
+    struct shmemi_mutex *place = &q->shared->consumer;
+    uint64_t holder = atomic_load_explicit(&place->word, memory_order_relaxed); /* for the text */
+    if (shmemi_mutex_held(q->site, place))
+        return shmemi_fail(-EBUSY, "%s is popping or peeking", shmemi_holder_text(q->site->domain, holder, who));
+    if (any_reserved(q, &holder))
+        return shmemi_fail(-EBUSY, "%s is pushing, or has reserved a slot",
+                           shmemi_holder_text(q->site->domain, holder, who));
+    shmemi_queue_wake(&q->shared->for_items, INT32_MAX);
+    shmemi_queue_wake(&q->shared->for_room, INT32_MAX);
+    return 0;
+}
+
 /* ---- looking ---- */
 
 static int add_gathered(struct shmemi_queue *q, struct shmemi_queue_producer *p, void *context)

@@ -336,6 +336,8 @@ static int with_place(struct shmemi_queue *q, double seconds,
         rc = wait_for(q, &wait, next, &c);
         if (rc == 0 && many)
             rc = take_place(q, &wait);
+        else if (rc == -ENOENT && !many)
+            shmemi_held_remove(&q->shared->consumer);
         else if (rc < 0 && !many)
             leave_place(q);
         if (rc < 0)
@@ -356,6 +358,8 @@ long shmemi_queue_pop_many(struct shmemi_queue *q, void *items, size_t room, siz
         r.most = room / bytes;
     if (most == 0)
         return 0;
+    if (!bytes && !sizes && most > 1)
+        return shmemi_fail(-EINVAL, "sizes is NULL: nothing else tells where messages end");
     if (r.most == 0) {
         if (sizes)
             *sizes = bytes;

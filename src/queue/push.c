@@ -8,6 +8,7 @@
 // until its next attempt: the consumer waits a little longer.)
 #include "queue_internal.h"
 
+#include "base/cpu.h"
 #include "base/error.h"
 
 int shmemi_queue_gone(void)
@@ -18,6 +19,11 @@ int shmemi_queue_gone(void)
 int shmemi_queue_damaged(void)
 {
     return shmemi_fail(-EIO, "the queue is damaged: somebody wrote to its memory");
+}
+
+int shmemi_queue_destroyed(void)
+{
+    return shmemi_fail(-ENOENT, "the queue was destroyed meanwhile");
 }
 
 /* ---- reserving and committing ---- */
@@ -59,6 +65,8 @@ static inline void want_line(const void *at)
 #endif
 }
 
+enum { PAUSES_MOST = 8 };
+
 /* Reserves up to `want` slots, at least `least`. Returns how many; 0: there is no room. */
 static int64_t reserve(struct shmemi_queue *q, struct shmemi_queue_producer *p, uint64_t want, uint64_t least,
                        uint64_t *position)
@@ -67,6 +75,7 @@ static int64_t reserve(struct shmemi_queue *q, struct shmemi_queue_producer *p, 
     want_line(tail);
     uint64_t seen = atomic_load_explicit(tail, memory_order_relaxed); /* the exchange decides */
     int64_t rc = 0;
+    int pauses = 1;
     while (shmemi_likely(!(seen & ~SHMEMI_QUEUE_POSITIONS))) {
         uint64_t room = room_behind(q, p, seen, want), count = want < room ? want : room;
         if (shmemi_unlikely(room > q->shape.capacity || room < least)) {
@@ -84,6 +93,10 @@ static int64_t reserve(struct shmemi_queue *q, struct shmemi_queue_producer *p, 
             *position = seen;
             return (int64_t)count;
         }
+        /* Somebody else has the line: each gets more done when they take it in turns of several pushes. */
+        for (int i = 0; i < pauses; i++)
+            shmemi_cpu_relax();
+        pauses = pauses < PAUSES_MOST ? 2 * pauses : pauses;
     }
     set_intent(p, 0);
     return seen & SHMEMI_QUEUE_ENDED ? -EPIPE : seen & ~SHMEMI_QUEUE_POSITIONS ? -EIO : rc;
@@ -340,6 +353,8 @@ int shmemi_queue_move_in_others(struct shmemi_queue *q, struct shmemi_queue_prod
 {
     int rc = -EAGAIN;
     for (int64_t now = 0; rc == -EAGAIN && now < deadline; now = shmemi_now()) {
+        if (!shmemi_queue_exists(q))
+            return shmemi_queue_destroyed();
         if (shmemi_bias_try(&p->bias)) {
             rc = shmemi_queue_move_in(q, p);
             shmemi_bias_give(&p->bias);

@@ -44,6 +44,10 @@ long shmemi_queue_pop_many(struct shmemi_queue *queue, void *items, size_t room,
 int shmemi_queue_peek(struct shmemi_queue *queue, const void **item, size_t *bytes, double seconds);
 int shmemi_queue_unpeek(struct shmemi_queue *queue, bool take);
 
+/* Before it is destroyed. -EBUSY: a living thread, of whatever process, is popping or peeking, or pushing or has
+   reserved a slot. Who only sleeps for items or room is woken, and told -ENOENT afterwards, 100 ms later at most. */
+int shmemi_queue_retire(struct shmemi_queue *queue);
+
 struct shmemi_queue_stats {
     struct shmemi_queue_config config;
     uint64_t length, pushed, popped, skipped, gathered, bytes;

@@ -98,12 +98,13 @@ int shmemi_queue_move_in_all(struct shmemi_queue *q, struct shmemi_queue_produce
 int shmemi_queue_move_in_others(struct shmemi_queue *q, struct shmemi_queue_producer *p, int64_t deadline);
 /* Gives up what was reserved and not committed. */
 void shmemi_queue_give_up(struct shmemi_queue *q, struct shmemi_queue_producer *p);
-int shmemi_queue_gone(void);    /* -EPIPE */
-int shmemi_queue_damaged(void); /* -EIO */
+int shmemi_queue_gone(void);      /* -EPIPE */
+int shmemi_queue_damaged(void);   /* -EIO */
+int shmemi_queue_destroyed(void); /* -ENOENT */
 
 /* ---- wait.c ---- */
 
-/* 0: look again. -EAGAIN (seconds 0), -ETIMEDOUT, -EINTR. */
+/* 0: look again. -EAGAIN (seconds 0), -ETIMEDOUT, -EINTR; -ENOENT: its memory is not to be touched again. */
 struct shmemi_queue_wait {
     double seconds;
     int64_t deadline; /* 0: not known yet */

@@ -40,10 +40,11 @@ static int begin(struct shmemi_queue_wait *wait, int64_t *now)
     return *now >= wait->deadline ? -ETIMEDOUT : 0;
 }
 
-static void sleep_on(_Atomic uint32_t *word, struct shmemi_queue_wait *wait, int64_t until)
+static int sleep_on(const struct shmemi_queue *q, _Atomic uint32_t *word, struct shmemi_queue_wait *wait, int64_t until)
 {
     struct shmemi_futex futex = {.word = word, .value = 1};
     shmemi_futex_wait(&futex, 1, until < wait->deadline ? until : wait->deadline);
+    return shmemi_queue_exists(q) ? 0 : shmemi_queue_destroyed();
 }
 
 /* ---- consumers ---- */
@@ -81,7 +82,8 @@ int shmemi_queue_wait_items(struct shmemi_queue *q, struct shmemi_queue_wait *wa
     atomic_store_explicit(word, 1, memory_order_seq_cst);
     if (anything(q))
         return 0;
-    sleep_on(word, wait, now + NAP);
+    if ((rc = sleep_on(q, word, wait, now + NAP)) < 0)
+        return rc;
     wait->slept = true;
     /* Where many sleep one is woken: for the others the word says so again. Relaxed: should a push miss it, the one
        that sleeps looks by itself. */
@@ -108,8 +110,7 @@ int shmemi_queue_wait_commit(struct shmemi_queue *q, struct shmemi_queue_wait *w
         shmemi_holder_dead(q->site->domain, holder))
         return 0;
     wait->nap = wait->nap ? 2 * wait->nap : NAP_COMMIT_FIRST;
-    sleep_on(word, wait, now + (wait->nap < NAP_COMMIT_MOST ? wait->nap : NAP_COMMIT_MOST));
-    return 0;
+    return sleep_on(q, word, wait, now + (wait->nap < NAP_COMMIT_MOST ? wait->nap : NAP_COMMIT_MOST));
 }
 
 /* ---- producers ---- */
@@ -144,7 +145,5 @@ int shmemi_queue_wait_room(struct shmemi_queue *q, struct shmemi_queue_wait *wai
     _Atomic uint32_t *word = &q->shared->for_room;
     /* [for_room] sequentially consistent: pairs with the load in pop.c. */
     atomic_store_explicit(word, 1, memory_order_seq_cst);
-    if (no_room(q, slots))
-        sleep_on(word, wait, now + NAP);
-    return 0;
+    return no_room(q, slots) ? sleep_on(q, word, wait, now + NAP) : 0;
 }

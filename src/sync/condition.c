@@ -16,8 +16,7 @@ static uint64_t sitting(const struct shmemi_waiter *seat)
 
 static bool change(struct shmemi_waiter *seat, uint64_t seen, uint64_t to)
 {
-    /* [waiter] release: what the signaller did comes before the waiter sees the mark, and the number before the seat is
-       seen; acquire: pairs with that. */
+    /* [waiter] release: what the signaller did comes before the waiter sees the mark; acquire: pairs with that. */
     return atomic_compare_exchange_strong_explicit(&seat->who, &seen, to, memory_order_acq_rel, memory_order_acquire);
 }
 
@@ -33,7 +32,7 @@ static struct shmemi_waiter *longest(const struct shmemi_cond *cond, uint64_t *w
         uint64_t seen = sitting(seat);
         if (seen == 0 || seen & SHMEMI_HOLDER_MARK || shmemi_holder_dead(cond->site->domain, seen))
             continue;
-        uint64_t number = atomic_load_explicit(&seat->number, memory_order_relaxed); /* [waiter] orders it */
+        uint64_t number = atomic_load_explicit(&seat->number, memory_order_relaxed); /* see take_seat() */
         if (!found || number < first) {
             found = seat;
             first = number;
@@ -92,9 +91,10 @@ static struct shmemi_waiter *take_seat(const struct shmemi_cond *cond, uint64_t 
                 continue;
             if (!change(seat, 0, mine))
                 continue;
+            /* relaxed, both: the mutex, which this thread has, orders them for those who signal with it. Who signals
+               without may find an older number, and take waiters for other than the oldest: no promise is broken. */
             uint64_t number = atomic_fetch_add_explicit(&cond->condition->numbers, 1, memory_order_relaxed);
-            atomic_store_explicit(&seat->number, number,
-                                  memory_order_relaxed); /* the mutex orders it, where it is used */
+            atomic_store_explicit(&seat->number, number, memory_order_relaxed);
             return seat;
         }
         inherit(cond);

@@ -117,7 +117,7 @@ static int lock_slowly(struct shmemi_waiting *w, struct shmemi_mutex *mutex, int
     do
         if (word_of(mutex) == 0 && change(mutex, 0, w->mine))
             return taken(mutex, w->mine, false);
-    while (shmemi_waiting_spin(w));
+    while (w->turns < SHMEMI_SPINS && shmemi_waiting_spin(w)); /* no yields: meanwhile the holder takes more turns */
     while ((rc = look(w, mutex, deadline)) == 0)
         if (linger(w, mutex, deadline))
             return taken(mutex, w->mine, false);

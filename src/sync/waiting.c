@@ -63,16 +63,31 @@ static void take_row(struct shmemi_waiting *w)
     }
 }
 
-/* What this thread is about to sleep for. Sequentially consistent, as are the loads in follow(): of several that close
-   a cycle together, the last one sees the rows of all. */
-static void publish(struct shmemi_waiting *w, uint64_t holder, const _Atomic uint64_t *held)
+/* What a thread is about to sleep for. */
+struct reason {
+    const _Atomic uint32_t *futex; /* it sleeps while this is `seen` */
+    uint32_t seen;
+    uint64_t holder; /* who is named in `held` */
+    const _Atomic uint64_t *held;
+};
+
+static uint64_t offset_in(const struct shmemi_waits *waits, const void *address)
 {
-    const struct shmemi_site *site = w->site;
-    atomic_store_explicit(&w->row->awaited, 0, memory_order_seq_cst); /* [row] */
-    atomic_store_explicit(&w->row->word, (uint64_t)((const char *)held - site->waits->base), memory_order_seq_cst);
-    atomic_store_explicit(&w->row->object, (uint64_t)((const char *)site->alive - site->waits->base),
-                          memory_order_seq_cst);
-    atomic_store_explicit(&w->row->awaited, holder & ~SHMEMI_HOLDER_MARKS, memory_order_seq_cst);
+    return (uint64_t)((uintptr_t)address - (uintptr_t)waits->base);
+}
+
+/* [row] sequentially consistent, as are the loads in follow(): of several that close a cycle together, the last one
+   sees the rows of all. */
+static void publish(struct shmemi_waiting *w, const struct reason *why)
+{
+    const struct shmemi_waits *waits = w->site->waits;
+    const uint64_t holder = why->holder & ~SHMEMI_HOLDER_MARKS;
+    atomic_store_explicit(&w->row->awaited, 0, memory_order_seq_cst);
+    atomic_store_explicit(&w->row->word, offset_in(waits, why->held), memory_order_seq_cst);
+    atomic_store_explicit(&w->row->object, offset_in(waits, w->site->alive), memory_order_seq_cst);
+    atomic_store_explicit(&w->row->futex, offset_in(waits, why->futex), memory_order_seq_cst);
+    atomic_store_explicit(&w->row->seen, why->seen, memory_order_seq_cst);
+    atomic_store_explicit(&w->row->awaited, holder, memory_order_seq_cst);
 }
 
 static struct shmemi_wait_row *row_of(const struct shmemi_waits *waits, uint64_t who)
@@ -83,15 +98,23 @@ static struct shmemi_wait_row *row_of(const struct shmemi_waits *waits, uint64_t
     return NULL;
 }
 
-/* Whom a sleeper awaits; 0: nobody, or the row is out of date, because the word says otherwise by now. */
+/* A word of so many bytes at an offset that anybody may have written; NULL where there can be none. */
+static const void *word_at(const struct shmemi_waits *waits, uint64_t offset, size_t bytes)
+{
+    bool sound = offset % bytes == 0 && offset < waits->bytes && waits->bytes - offset >= bytes;
+    return sound ? waits->base + offset : NULL;
+}
+
+/* Whom a sleeper awaits; 0: nobody, or the row is out of date, because one of the words says otherwise by now. */
 static uint64_t awaited_by(const struct shmemi_waits *waits, const struct shmemi_wait_row *row)
 {
-    uint64_t awaited = atomic_load_explicit(&row->awaited, memory_order_seq_cst); /* [row] */
-    uint64_t at = atomic_load_explicit(&row->word, memory_order_seq_cst), found = 0;
-    if (awaited == 0 || at % 8 || at >= waits->bytes || waits->bytes - at < 8)
+    uint64_t awaited = atomic_load_explicit(&row->awaited, memory_order_seq_cst); /* [row], all of these */
+    uint64_t seen = atomic_load_explicit(&row->seen, memory_order_seq_cst);
+    const _Atomic uint64_t *held = word_at(waits, atomic_load_explicit(&row->word, memory_order_seq_cst), 8);
+    const _Atomic uint32_t *futex = word_at(waits, atomic_load_explicit(&row->futex, memory_order_seq_cst), 4);
+    if (awaited == 0 || !held || !futex || atomic_load_explicit(futex, memory_order_seq_cst) != seen)
         return 0;
-    found = atomic_load_explicit((const _Atomic uint64_t *)(const void *)(waits->base + at), memory_order_seq_cst);
-    return (found & ~SHMEMI_HOLDER_MARKS) == awaited ? awaited : 0;
+    return (atomic_load_explicit(held, memory_order_seq_cst) & ~SHMEMI_HOLDER_MARKS) == awaited ? awaited : 0;
 }
 
 enum { CYCLE_MOST = 32 };
@@ -128,7 +151,7 @@ static int tell_cycle(const struct shmemi_waiting *w, struct shmemi_wait_row *ro
 }
 
 /* A cycle is one when it is still there a little later: what is about to end is none. */
-static int look_for_cycle(struct shmemi_waiting *w, uint64_t holder, const _Atomic uint64_t *held)
+static int look_for_cycle(struct shmemi_waiting *w, const struct reason *why)
 {
     struct shmemi_wait_row *first[CYCLE_MOST], *second[CYCLE_MOST];
     const struct timespec a_little = {.tv_nsec = 2000000};
@@ -136,7 +159,7 @@ static int look_for_cycle(struct shmemi_waiting *w, uint64_t holder, const _Atom
         take_row(w);
     if (!w->row)
         return 0;
-    publish(w, holder, held);
+    publish(w, why);
     unsigned length = follow(w, first);
     if (length == 0)
         return 0;
@@ -155,10 +178,12 @@ bool shmemi_waiting_spin(struct shmemi_waiting *w)
 {
     if (w->turns >= SHMEMI_SPINS + SHMEMI_YIELDS)
         return false;
-    if (w->turns++ < SHMEMI_SPINS)
-        shmemi_cpu_relax();
+    if (w->turns < SHMEMI_SPINS)
+        for (int i = 0; i < 1 << w->turns; i++)
+            shmemi_cpu_relax();
     else
         sched_yield();
+    w->turns++;
     return true;
 }
 
@@ -178,7 +203,8 @@ int shmemi_waiting_sleep(struct shmemi_waiting *w, _Atomic uint32_t *word, uint3
         return rc;
     if (w->sleepers && !w->place)
         enter(w);
-    if (__builtin_expect(w->site->waits && held, 0) && (rc = look_for_cycle(w, holder, held)) < 0)
+    const struct reason why = {.futex = word, .seen = seen, .holder = holder, .held = held};
+    if (__builtin_expect(w->site->waits && held, 0) && (rc = look_for_cycle(w, &why)) < 0)
         return rc;
     return shmemi_domain_sleep(w->site->domain, word, seen, holder, deadline);
 }

@@ -13,6 +13,9 @@ struct shmemi_wait_row {
     _Atomic uint64_t awaited; /* the holder; 0: just changing */
     _Atomic uint64_t word;    /* offset of the word that names the holder */
     _Atomic uint64_t object;  /* offset */
+    _Atomic uint64_t futex;   /* offset of the word that it sleeps on, */
+    _Atomic uint64_t seen;    /* while it is that: otherwise it is about to wake up, and waits for nobody */
+    char pad[16];
 };
 
 /* Only where SHMEM_DEBUG is set. Offsets are from base, and less than bytes. */
@@ -60,8 +63,9 @@ struct shmemi_waiting {
         .site = (of_site), .mine = shmemi_site_holder(of_site), .sleepers = (of_sleepers)                              \
     }
 
-/* A short wait. False when there were enough of them: time to sleep. */
-enum { SHMEMI_SPINS = 60, SHMEMI_YIELDS = 3 };
+/* A short wait, each twice as long as the last: every look at a word takes its line from whoever is about to change it.
+   False when there were enough of them: time to sleep. */
+enum { SHMEMI_SPINS = 7, SHMEMI_YIELDS = 3 };
 bool shmemi_waiting_spin(struct shmemi_waiting *waiting);
 
 /* 0, or -ENOENT: the object was destroyed. Asked before its words are changed again. */

@@ -17,10 +17,11 @@ LAYERS = {
     'map': {'base', 'sync', 'hal'},
     'pool': {'base', 'sync', 'hal', 'map'},
     'queue': {'base', 'sync', 'hal', 'map'},
+    'group': {'base', 'sync', 'hal', 'map', 'pool'},
     'device': {'base', 'sync', 'hal', 'map'},
     'job': {'base', 'sync', 'hal', 'map', 'pool', 'queue', 'device'},
     'comm': {'base', 'sync', 'hal', 'map', 'pool', 'queue', 'device', 'job'},
-    'api': {'base', 'sync', 'hal', 'map', 'pool', 'queue', 'device', 'job', 'comm'},
+    'api': {'base', 'sync', 'hal', 'map', 'pool', 'queue', 'group', 'device', 'job', 'comm'},
 }
 # The public headers are the interface's own; of the layers below it only job may know them, for constants.
 MAY_SEE_PUBLIC = {'api', 'job', 'comm'}

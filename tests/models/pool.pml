@@ -8,7 +8,7 @@
  *   no leak     after the last sweep there is no other run, but, in a file, one whose owner died between the store that
  *               ends its intent and the return to the program
  *   no hang     whoever lives comes to its end
- * Not in the model: blocks of slabs and the caches of lanes, keys and names, growth, sums and hints. Memory is
+ * Not in the model: blocks of slabs and the caches of lanes (slab.pml), keys and names, growth, sums and hints. Memory is
  * sequentially consistent here.
  *
  * BREAK turns one step about, so that spin has something to find: 1: the head before the free run behind it; 2: the

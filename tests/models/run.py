@@ -22,6 +22,9 @@ CHECKS = [
     ('pool', 'in memory: no unit is in two runs, the table is whole, nothing is lost or leaks (2 members and a sweeper, each may die)',
      ['-DFILE=0'], False),
     ('pool', 'the same in a file, where what was handed out outlives its owner', ['-DFILE=1'], False),
+    ('slab', 'small blocks and caches in memory: no block is handed out twice, nothing kept is lost, nothing leaks (2 members, each may die)',
+     ['-DFILE=0', '-DBLOCKS=3'], False),
+    ('slab', 'the same in a file', ['-DFILE=1', '-DBLOCKS=3'], False),
 ]
 # Models with one step turned about, which spin must refute.
 REFUTED = [
@@ -29,6 +32,10 @@ REFUTED = [
     ('pool', 'a sweeper that does not look at the intent', ['-DFILE=1', '-DBREAK=2'], False),
     ('pool', 'an intent that comes after the head', ['-DFILE=1', '-DBREAK=3'], False),
     ('pool', 'a lock that is never taken from the dead', ['-DFILE=0', '-DBREAK=4'], False),
+    ('slab', 'a block that is handed out without an intent', ['-DFILE=0', '-DBREAK=1'], False),
+    ('slab', 'a sweeper that does not look at the intent', ['-DFILE=1', '-DBREAK=2'], False),
+    ('slab', 'a sweeper that stores where others may free', ['-DFILE=0', '-DBREAK=3'], False),
+    ('slab', "a block of another's slab in a cache", ['-DFILE=0', '-DBREAK=4'], False),
 ]
 # Too long for every day: with SHMEM_TEST_FULL only.
 LONG_CHECKS = [
@@ -44,8 +51,8 @@ def check(cc, model, definitions, live, folder, refuted=False):
     subprocess.run(['spin', *definitions, '-a', source], cwd=folder, check=True, stdout=subprocess.PIPE)
     options = ['-DNFAIR=4'] if live else ['-DSAFETY']
     subprocess.run([cc, '-O0' if refuted else '-O1', '-w', '-DMEMLIM=2048', '-DCOLLAPSE', *options, '-o', 'pan', 'pan.c'], cwd=folder, check=True)
-    arguments = ['-m100000' if model == 'pool' else '-m3000000'] + (['-a', '-f'] if live else [])
-    if model in ('queue', 'pool'):  # whose processes die wherever they are, which is no end that the model names
+    arguments = ['-m100000' if model in ('pool', 'slab') else '-m3000000'] + (['-a', '-f'] if live else [])
+    if model in ('queue', 'pool', 'slab'):  # whose processes die wherever they are, which is no end that the model names
         arguments.append('-E')
     done = subprocess.run(['./pan', *arguments], cwd=folder, stdout=subprocess.PIPE, text=True, timeout=300)
     errors = re.search(r'errors: (\d+)', done.stdout)

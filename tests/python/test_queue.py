@@ -461,6 +461,32 @@ def test_a_closed_pool_and_files(tmp_path):
     gc.collect()
 
 
+def test_mistakes_with_many(pool):
+    q, texts = pool.create_queue('i8', 8), pool.create_queue(bytes, 4096)
+    for queue in (q, texts):
+        with raises(TypeError, 'Queue.put_many', 'items is a int'):
+            queue.put_many(3)
+    with raises(TypeError, 'Queue.put_many', 'an item is a str'):
+        texts.put_many([b'a', 'b'])
+    assert q.put_many([1, 2]) == 2 and list(q.get_many(1 << 62)) == [1, 2]
+    assert texts.put_many([b'a', bytearray(b'b')]) == 2 and texts.get_many(1 << 62) == [b'a', b'b']
+
+
+def test_destroying_what_is_in_use(pool):
+    q = pool.create_queue('i8', 8)
+    with q.reserve() as slot:
+        with raises(shmem.errors.Busy, 'destroy', 'reserved'):
+            q.destroy()
+        slot[...] = 5
+    with q.peek() as item:
+        with raises(shmem.errors.Busy, 'destroy', 'peeking'):
+            q.destroy()
+        assert item == 5
+    q.destroy()
+    with raises(shmem.errors.Stale, 'Queue.put', 'destroyed'):
+        q.put(1)
+
+
 def test_mistakes(pool):
     for item, kind in (('no such thing', TypeError), (object(), TypeError), ('O', TypeError), (('i8', 'x'), TypeError),
                        (('i8', (2, 0)), ValueError), (('i8', -1), ValueError), ('S', TypeError)):

@@ -3,8 +3,10 @@
 
 import copy
 import gc
+import math
 import os
 import pickle
+import random
 import signal
 import threading
 import time
@@ -730,6 +732,27 @@ def test_mistakes(pool):
         closed.create_mutex()
 
 
+def test_mistakes_with_conditions(pool):
+    c = pool.create_condition()
+    with raises(TypeError, 'Condition.notify', 'n is a str'):
+        c.notify('x')
+    with raises(ValueError, 'Condition.notify', 'n is -1'):
+        c.notify(-1)
+    c.notify(1 << 70)  # all there are
+    with c:
+        with raises(TypeError, 'Condition.wait_for', 'predicate'):
+            c.wait_for(3)
+        with raises(TypeError, 'Condition.wait_for', 'timeout'):
+            c.wait_for(lambda: True, 'x')
+
+
+def test_a_name_that_is_taken_leaves_nothing(pool):
+    pool.create_mutex('taken')
+    with raises(shmem.errors.AlreadyExists, 'Pool.create_condition', "'taken' already"):
+        pool.create_condition(name='taken')
+    assert pool.names() == ['taken']
+
+
 def test_a_pool_without_room():
     with shmem.create_pool('64k', max_size='64k') as pool:
         held = pool.alloc(50 << 10, 'u1')
@@ -737,3 +760,50 @@ def test_a_pool_without_room():
             pool.create_queue('i8', 100000)
         with pool.create_mutex():
             assert held is not None
+
+
+class Late(Exception):
+    pass
+
+
+def test_odd_arguments_are_told(pool):
+    """Whatever is called with whatever: an exception of ours, or Python's own for their number; a wait that has begun ends by
+    a signal."""
+    odd = [None, 0, 1, -1, -2, 0.0, 1e-320, math.nan, math.inf, -math.inf, True, False, 'x', b'x', [], {}, (), 3.7, object(), '\0',
+           '\ud800', 'a' * 1000, 1 << 31, 1 << 63, 1 << 64, -(1 << 63), 1 << 200]
+    choose = random.Random(7)
+
+    def make():
+        return [pool.create_mutex(), pool.create_rwlock(), pool.create_semaphore(2), pool.create_semaphore(2, owned=True),
+                pool.create_condition(), pool.create_barrier(2), pool.create_event(), pool.create_event(auto_reset=True),
+                pool.create_atomic(), pool.create_atomic('uint32'), pool.create_queue('i8', 4), pool.create_queue(bytes, 4096, batch=4),
+                pool.create_queue(object, 4096), pool.create_queue(('f4', (2,)), 4)]
+
+    def late(*_):
+        raise Late
+
+    before = signal.signal(signal.SIGALRM, late)
+    try:
+        for turn in range(1500):
+            if turn % 150 == 0:
+                objects = make()
+            thing = choose.choice(objects)
+            methods = [m for m in dir(type(thing)) if m[0] != '_' and callable(getattr(type(thing), m))]
+            method, arguments = choose.choice(methods), [choose.choice(odd) for _ in range(choose.randrange(4))]
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.03)
+                result = getattr(thing, method)(*arguments)
+                if hasattr(result, '__enter__') and not hasattr(result, 'acquire'):
+                    with result:
+                        pass
+            except (Late, shmem.Error):
+                pass
+            except TypeError as error:
+                assert 'argument' in str(error), (method, arguments, error)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    except Late:
+        pass  # it was late for its own call
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -593,7 +593,8 @@ static void a_failed_register_changes_nothing(void **state)
     size_t maps = count_maps();
     refused(engine, memory, size, -ENOMEM, "left");
     if (!SANITIZED && guarded(engine))
-        assert_in_range(count_maps(), 1, maps + 1); /* the reader of maps has a buffer */
+        assert_in_range(count_maps(), 1,
+                        maps + 3); /* the reader's buffer; what came back, which Linux 6.1 leaves apart */
     all_bytes(memory, size, 3);
     assert_int_equal(madvise(memory, size, MADV_DONTNEED), 0);
     all_bytes(memory, size, 0);

@@ -2,6 +2,8 @@
 // Queues, as one thread sees them.
 #include "queues.h"
 
+#include <math.h>
+
 static void push(shmemx_queue_t queue, uint64_t value)
 {
     ok(shmemx_queue_push(queue, &value, sizeof value, 0));
@@ -340,6 +342,111 @@ static void names_and_keys(void **state)
     ok(shmemx_pool_close(pool));
 }
 
+/* In other threads, which use handles of their own. */
+struct sleeper {
+    pthread_t thread;
+    shmemx_queue_t queue;
+    bool pushes;
+    int rc;
+};
+
+static void *sleeps(void *context)
+{
+    struct sleeper *s = context;
+    uint64_t item = 1;
+    s->rc = s->pushes ? shmemx_queue_push(s->queue, &item, 8, 20) : shmemx_queue_pop(s->queue, &item, 8, NULL, 20);
+    return NULL;
+}
+
+static void destroyed_while_others_wait(void **state)
+{
+    (void)state;
+    make_pool(1 << 20);
+    shmemx_queue_attr_t attr = items(2, 1);
+    for (int pushes = 0; pushes < 2; pushes++) {
+        struct sleeper sleepers[2];
+        shmemx_queue_t queue;
+        ok(shmemx_queue_create(pool, "q", &attr, &queue));
+        for (int i = 0; i < 2 && pushes; i++)
+            push(queue, 1); /* it is full */
+        for (int i = 0; i < 2; i++) {
+            sleepers[i].pushes = pushes;
+            ok(shmemx_queue_find(pool, "q", &sleepers[i].queue));
+            assert_int_equal(pthread_create(&sleepers[i].thread, NULL, sleeps, &sleepers[i]), 0);
+        }
+        usleep(20000);
+        int rc;
+        while ((rc = shmemx_queue_destroy(queue)) == -EBUSY) /* they are just looking */
+            usleep(1000);
+        ok(rc);
+        for (int i = 0; i < 2; i++) {
+            pthread_join(sleepers[i].thread, NULL);
+            assert_int_equal(sleepers[i].rc, -ENOENT);
+            ok(shmemx_queue_close(sleepers[i].queue));
+        }
+    }
+    ok(shmemx_pool_close(pool));
+}
+
+static void destroyed_while_in_use(void **state)
+{
+    (void)state;
+    make_pool(1 << 20);
+    shmemx_queue_attr_t attr = items(8, 1);
+    shmemx_queue_t queue, other;
+    const void *item;
+    void *slot;
+    ok(shmemx_queue_create(pool, "q", &attr, &queue));
+    ok(shmemx_queue_find(pool, "q", &other));
+    push(queue, 1);
+    ok(shmemx_queue_peek(queue, &item, NULL, 0));
+    refuses(EBUSY, "peeking", shmemx_queue_destroy(queue));
+    refuses(EBUSY, "peeking", shmemx_queue_destroy(other));
+    ok(shmemx_queue_put_back(queue));
+    ok(shmemx_queue_reserve(queue, 8, &slot, 0));
+    refuses(EBUSY, "reserved", shmemx_queue_destroy(other));
+    ok(shmemx_queue_commit(queue, 8));
+    assert_int_equal(pop(queue), 1); /* nothing has changed */
+    ok(shmemx_queue_destroy(other));
+    refuses(ENOENT, "destroyed", shmemx_queue_try_push(queue, &(uint64_t){1}, 8));
+    ok(shmemx_queue_close(queue));
+    ok(shmemx_pool_close(pool));
+}
+
+static void odd_timeouts(void **state)
+{
+    (void)state;
+    shmemx_queue_attr_t attr = items(2, 1);
+    shmemx_queue_t queue = make_queue(&attr);
+    uint64_t value = 1;
+    const void *item;
+    void *slot;
+    refuses(EINVAL, "seconds", shmemx_queue_pop(queue, &value, 8, NULL, NAN));
+    refuses(EINVAL, "seconds", (int)shmemx_queue_pop_many(queue, &value, 8, NULL, 1, NAN));
+    refuses(EINVAL, "seconds", shmemx_queue_peek(queue, &item, NULL, NAN));
+    refuses(EINVAL, "seconds", shmemx_queue_flush(queue, NAN));
+    refuses(EINVAL, "seconds", shmemx_queue_end(queue, NAN));
+    refuses(EINVAL, "seconds", shmemx_queue_reserve(queue, 8, &slot, NAN));
+    ok(shmemx_queue_push(queue, &value, 8, INFINITY));
+    ok(shmemx_queue_push(queue, &value, 8, -INFINITY));
+    refuses(EINVAL, "seconds", shmemx_queue_push(queue, &value, 8, NAN)); /* it is full */
+    refuses(ETIMEDOUT, "full", shmemx_queue_push(queue, &value, 8, 1e-320));
+    ok(shmemx_queue_pop(queue, &value, 8, NULL, 1e300));
+    end_queue(queue);
+}
+
+static void messages_without_their_sizes(void **state)
+{
+    (void)state;
+    shmemx_queue_attr_t attr = messages(4096, 1, 64);
+    shmemx_queue_t queue = make_queue(&attr);
+    char text[128];
+    ok(shmemx_queue_try_push(queue, "a", 1));
+    refuses(EINVAL, "sizes is NULL", (int)shmemx_queue_pop_many(queue, text, sizeof text, NULL, 2, 0));
+    assert_int_equal(shmemx_queue_pop_many(queue, text, sizeof text, NULL, 1, 0), 1);
+    end_queue(queue);
+}
+
 /* Another handle finds what the first one gathered when it is closed. */
 static void closing_moves_in(void **state)
 {
@@ -429,6 +536,10 @@ int main(void)
         clean_test(peeking),
         clean_test(ended),
         clean_test(names_and_keys),
+        clean_test(destroyed_while_others_wait),
+        clean_test(destroyed_while_in_use),
+        clean_test(odd_timeouts),
+        clean_test(messages_without_their_sizes),
         clean_test(closing_moves_in),
         clean_test(flushed_by_time),
         clean_test(wrong_wishes),

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/compiler.h"
-#include "base/error.h"
+#include "compiler.h"
+#include "error.h"
 
 typedef float _Complex complexf;
 typedef double _Complex complexd;
@@ -191,8 +191,21 @@ static void narrow(enum shmemi_type type, uint16_t *out, const float *in, size_t
         out[i] = type == SHMEMI_TYPE_FLOAT16 ? half_of_float(in[i]) : bfloat_of_float(in[i]);
 }
 
+/* For means: what the accumulator is divided by before it is rounded; 1 leaves it alone. */
+static void divide(enum shmemi_type type, void *acc, size_t n, int by)
+{
+    if (by == 1)
+        return;
+    for (size_t i = 0; type == SHMEMI_TYPE_FLOAT && i < n; i++)
+        ((float *)acc)[i] /= (float)by;
+    for (size_t i = 0; type == SHMEMI_TYPE_DOUBLE && i < n; i++)
+        ((double *)acc)[i] /= by;
+    for (size_t i = 0; type == SHMEMI_TYPE_LONGDOUBLE && i < n; i++)
+        ((long double *)acc)[i] /= by;
+}
+
 static void fold_halves(enum shmemi_type type, fold_loop loop, uint16_t *out, const void *const *sources, int count,
-                        size_t n)
+                        size_t n, int by)
 {
     float acc[SHMEMI_FOLD_BYTES / 2], next[SHMEMI_FOLD_BYTES / 2];
     widen(type, acc, sources[0], n);
@@ -200,15 +213,15 @@ static void fold_halves(enum shmemi_type type, fold_loop loop, uint16_t *out, co
         widen(type, next, sources[s], n);
         loop(acc, next, n);
     }
+    divide(SHMEMI_TYPE_FLOAT, acc, n, by);
     narrow(type, out, acc, n);
 }
 
-void shmemi_fold(enum shmemi_type type, enum shmemi_reduce_op op, void *out, const void *const *sources, int count,
-                 size_t n)
+static void fold(enum shmemi_type type, fold_loop loop, void *out, const void *const *sources, int count, size_t n,
+                 int by)
 {
-    fold_loop loop = loops[type][op];
     if (type == SHMEMI_TYPE_FLOAT16 || type == SHMEMI_TYPE_BFLOAT16) {
-        fold_halves(type, loop, out, sources, count, n);
+        fold_halves(type, loop, out, sources, count, n, by);
         return;
     }
     _Alignas(64) char acc[SHMEMI_FOLD_BYTES];
@@ -217,5 +230,23 @@ void shmemi_fold(enum shmemi_type type, enum shmemi_reduce_op op, void *out, con
     memcpy(acc, sources[0], bytes);
     for (int s = 1; s < count; s++)
         loop(acc, sources[s], n);
+    divide(type, acc, n, by);
     memcpy(out, acc, bytes);
+}
+
+void shmemi_fold(enum shmemi_type type, enum shmemi_reduce_op op, void *out, const void *const *sources, int count,
+                 size_t n)
+{
+    fold(type, loops[type][op], out, sources, count, n, 1);
+}
+
+bool shmemi_meanable(enum shmemi_type type)
+{
+    return type == SHMEMI_TYPE_FLOAT || type == SHMEMI_TYPE_DOUBLE || type == SHMEMI_TYPE_LONGDOUBLE ||
+           type == SHMEMI_TYPE_FLOAT16 || type == SHMEMI_TYPE_BFLOAT16;
+}
+
+void shmemi_fold_mean(enum shmemi_type type, void *out, const void *const *sources, int count, size_t n)
+{
+    fold(type, loops[type][SHMEMI_REDUCE_SUM], out, sources, count, n, count);
 }

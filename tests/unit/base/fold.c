@@ -6,7 +6,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "comm/fold.h"
+#include "base/fold.h"
 
 enum { SOURCES = 5 };
 
@@ -361,13 +361,40 @@ static void no_such_type(void **state)
     assert_false(shmemi_foldable((enum shmemi_type) - 1, (enum shmemi_reduce_op) - 1));
 }
 
+/* ---- means ---- */
+
+static void means_are_rounded_once(void **state)
+{
+    (void)state;
+    float f[3] = {1, 2, 6}, average;
+    const void *floats[] = {&f[0], &f[1], &f[2]};
+    shmemi_fold_mean(SHMEMI_TYPE_FLOAT, &average, floats, 3, 1);
+    assert_true(average == 3);
+    double d[2] = {1, 4}, middle;
+    const void *doubles[] = {&d[0], &d[1]};
+    shmemi_fold_mean(SHMEMI_TYPE_DOUBLE, &middle, doubles, 2, 1);
+    assert_true(middle == 2.5);
+    /* 65504, the largest there is, twice: the sum does not fit, the mean does. */
+    uint16_t h[2] = {0x7bff, 0x7bff}, got;
+    const void *halves[] = {&h[0], &h[1]};
+    shmemi_fold_mean(SHMEMI_TYPE_FLOAT16, &got, halves, 2, 1);
+    assert_int_equal(got, 0x7bff);
+    assert_true(shmemi_meanable(SHMEMI_TYPE_BFLOAT16) && !shmemi_meanable(SHMEMI_TYPE_INT32) &&
+                !shmemi_meanable(SHMEMI_TYPE_COMPLEXF));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        clean_test(integers),        clean_test(floating),
-        clean_test(complex_numbers), clean_test(in_order),
-        clean_test(special_numbers), clean_test(each_half),
-        clean_test(pairs_of_halves), clean_test(halves_at_the_edges),
+        clean_test(means_are_rounded_once),
+        clean_test(integers),
+        clean_test(floating),
+        clean_test(complex_numbers),
+        clean_test(in_order),
+        clean_test(special_numbers),
+        clean_test(each_half),
+        clean_test(pairs_of_halves),
+        clean_test(halves_at_the_edges),
         clean_test(no_such_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters that one process changes while others read them: versions, of which every reader sees a whole one."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import uuid
+from typing import Any, Iterator
+
+import numpy as np
+import torch
+
+from .. import _pool
+from .._sync import Atomic, RWLock
+from ..errors import AlreadyExists, NameUnknown, OwnerDied, make
+from ._share import Entry, Tensors, _differs, _Plan, entries_of
+from ._tensors import bytes_of, tensor_on
+
+# The versions lie in buffers NAME:0, NAME:1, ..., each with a lock NAME:0:lock. The word NAME is (version << 16 | number of
+# the buffer that has it). A writer takes for writing, without waiting, the lock of a buffer that is not current and that
+# nobody reads, or makes another buffer; so it waits for nobody, and there is at most one more buffer than readers at a time,
+# and one. A reader takes the lock of the current buffer for reading, and looks whether it still is current: then nobody
+# changes it until the lock is released. Readers and writers that die lose their locks.
+_NUMBER = (1 << 16) - 1
+
+
+class _Versions:
+    def __init__(self, pool: Any, name: str) -> None:
+        self._pool, self._name = pool, name
+        self._locks: list[RWLock] = []
+        self._buffers: list[Any] = []
+
+    @property
+    def key(self) -> str:
+        """What a Subscriber needs: text."""
+        return f'{self._pool.export()} {self._name}'
+
+    @property
+    def version(self) -> int:
+        """The number of the newest version, from 1."""
+        return self._word.load() >> 16
+
+    _word: Atomic
+
+    def _buffer(self, number: int) -> Any:
+        while len(self._buffers) <= number:
+            name = f'{self._name}:{len(self._buffers)}'
+            buffer, lock = self._pool.find(name), self._pool.find(f'{name}:lock')
+            self._buffers.append(buffer)
+            self._locks.append(lock)
+        return self._buffers[number]
+
+
+class Publisher(_Versions):
+    """Puts out versions of the parameters and buffers of a module. ``key`` is what a Subscriber needs.
+
+    module: the first version; its architecture is that of all. pool: where versions lie, each as large as the module; None: a
+    new one that grows as needed. name: of the versions in the pool; if it is there already, of a process that has ended or
+    not, this one goes on with it.
+
+    A version costs one copy. ``publish()`` never waits for readers: while they hold old versions, further buffers are made, at
+    most two more than there are readers at a time. Several processes may publish; they wait for each other.
+
+    Raises: PoolFull, NotSupported (parameters on another device, or sparse), InvalidArgument.
+    """
+
+    def __init__(self, module: torch.nn.Module, pool: Any = None, name: str | None = None) -> None:
+        function = 'torch.Publisher'
+        if not isinstance(module, torch.nn.Module):
+            raise make(function, 'type', f'module is a {type(module).__name__}, but must be a torch.nn.Module')
+        self._module = module
+        size = _Plan(function, list(entries_of(module))).size
+        if pool is None:
+            pool = _pool.create_pool(3 * (size + 4096) + (1 << 20), max_size=64 * size + (1 << 30), grow=True)
+        super().__init__(pool, name or f'versions-{uuid.uuid4().hex}')
+        try:
+            self._mutex = pool.create_mutex(f'{self._name}:writers')
+            self._word = pool.create_atomic('int64', _NUMBER, name=self._name)
+        except AlreadyExists:
+            self._mutex, self._word = _found(function, pool, self._name)
+        self.publish()
+
+    def publish(self, module: torch.nn.Module | None = None) -> int:
+        """Copies the module's parameters and buffers (None: those of the module it was made with) into a new version, and
+        returns its number. Readers have it from then on. Raises: PoolFull, InvalidArgument (another architecture)."""
+        plan = _Plan('torch.Publisher.publish', list(entries_of(module or self._module)))
+        with self._mutex.repairing(lambda: None):  # whatever a dead writer had begun is not current
+            word = self._word.load()
+            if word >> 16:
+                self._check(plan, self._buffer(word & _NUMBER))
+            number, lock = self._unused(word & _NUMBER, plan)
+            try:
+                plan.write(self._buffer(number))
+            finally:
+                lock.release()
+            version = (word >> 16) + 1
+            self._word.store(version << 16 | number)
+        self._word.wake(1 << 30)
+        return version
+
+    def _check(self, plan: _Plan, buffer: Any) -> None:
+        """Raises unless the module is of the architecture that the version in this buffer has."""
+        if bytes(buffer[:len(plan.head)]) == plan.head:
+            return
+        function = 'torch.Publisher.publish'
+        for entry, row in itertools.zip_longest(plan.entries, Tensors(function, buffer).rows):
+            _differs(function, entry, row)
+        if [row[:7] for row in plan.rows] != [list(row)[:7] for row in Tensors(function, buffer).rows]:
+            raise make(function, 'value', 'the module has strides or ties between weights that the first version had not')
+
+    def _unused(self, current: int, plan: _Plan) -> tuple[int, RWLock]:
+        """A buffer that nobody reads, with its lock held for writing."""
+        for number in itertools.count():
+            if number == current:
+                continue
+            try:
+                buffer = self._buffer(number)
+            except NameUnknown:
+                self._make(number, plan)
+                buffer = self._buffer(number)
+            if buffer.nbytes != plan.size:  # of one who died before its first version
+                raise make('torch.Publisher.publish', 'value', f'the pool has a buffer {self._name}:{number} of another size')
+            lock = self._locks[number]
+            try:
+                if lock.acquire_write(0):
+                    return number, lock
+            except OwnerDied:
+                lock.consistent()
+                return number, lock
+        raise AssertionError
+
+    def _make(self, number: int, plan: _Plan) -> None:
+        name = f'{self._name}:{number}'
+        with contextlib.suppress(AlreadyExists):  # of a writer that died in between
+            self._pool.create_rwlock(f'{name}:lock', readers=64)
+        self._pool.alloc(plan.size, np.uint8, name=name)
+
+    def __repr__(self) -> str:
+        return f'<shmem.torch.Publisher: version {self.version}, {len(self._buffers)} buffers>'
+
+
+def _found(function: str, pool: Any, name: str) -> tuple[Any, Any]:
+    try:
+        mutex, word = pool.find(f'{name}:writers'), pool.find(name)
+    except NameUnknown:
+        word = mutex = pool.create_atomic('int64', _NUMBER, name=name)  # of one that died in between
+        mutex = pool.find(f'{name}:writers')
+    if not isinstance(word, Atomic):
+        raise make(function, 'value', f"the pool has something else of the name '{name}'")
+    return mutex, word
+
+
+class Version(dict):  # type: ignore[type-arg]
+    """The tensors of a version by their names, in the memory that all readers share. version: its number."""
+
+    version: int
+    _rows: Any
+
+
+class Subscriber(_Versions):
+    """Reads versions of a Publisher. key: the Publisher's.
+
+    ``with subscriber.read() as weights:`` has a whole version without copying it, and ``subscriber.copy_to(module)`` copies one.
+    Neither waits for the writer, and the writer does not wait for them. Any thread may use it.
+
+    Raises: KeyMalformed, KeyUnknown, KeyOrphaned, NameUnknown, InvalidArgument.
+    """
+
+    def __init__(self, key: str) -> None:
+        function = 'torch.Subscriber'
+        if not isinstance(key, str) or key.count(' ') != 1:
+            raise make(function, 'value', f'key is {key!r}, which is no key of a Publisher')
+        pool_key, name = key.split(' ')
+        super().__init__(_pool._open_again(pool_key), name)
+        word = self._pool.find(name)
+        if not isinstance(word, Atomic):
+            raise make(function, 'value', 'key is not of a Publisher, but of something else')
+        self._word = word
+        self._tensors: dict[int, Tensors] = {}
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Version]:
+        """For a with statement: the newest Version, which does not change during the block. Use it as it is, for instance by
+        ``torch.func.functional_call(model, weights, x)``; not after the block, and not to be written. In the thread that
+        entered the block."""
+        word, lock = self._hold()
+        try:
+            number = word & _NUMBER
+            tensors = self._tensors.get(number)
+            if tensors is None:
+                tensors = self._tensors[number] = Tensors('torch.Subscriber', self._buffer(number))
+            weights = Version((row.name, tensors.tensor(row)) for row in tensors.rows)
+            weights.version, weights._rows = word >> 16, tensors.rows
+            yield weights
+        finally:
+            lock.release()
+
+    def _hold(self) -> tuple[int, RWLock]:
+        while True:
+            word = self._word.load()
+            if word >> 16 == 0:
+                raise make('torch.Subscriber.read', 'stale', 'there is no version yet: the Publisher died before its first')
+            self._buffer(word & _NUMBER)
+            lock = self._locks[word & _NUMBER]
+            try:
+                if not lock.acquire_read(0.001):
+                    continue  # it is not current any more, or more read it than there are seats
+            except OwnerDied:
+                continue  # a writer died in it; so it is not current
+            if self._word.load() == word:
+                return word, lock
+            lock.release()
+
+    def copy_to(self, module: torch.nn.Module) -> int:
+        """Copies the newest version into a module of the same architecture, and returns its number. Raises InvalidArgument,
+        which names the first parameter that differs; nothing has changed then."""
+        entries: list[Entry] = list(entries_of(module))
+        with self.read() as weights:
+            for entry, row in itertools.zip_longest(entries, weights._rows):
+                _differs('torch.Subscriber.copy_to', entry, row)
+            with torch.no_grad():
+                for entry in entries:
+                    entry.tensor.copy_(weights[entry.name])
+            return weights.version
+
+    def wait(self, version: int = 0, timeout: float | None = None) -> bool:
+        """Waits until there is a version newer than this one: True; False when time was up. The GIL is released."""
+        import time
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            word = self._word.load()
+            if word >> 16 > version:
+                return True
+            left = None if end is None else end - time.monotonic()
+            if left is not None and left <= 0:
+                return False
+            self._word.wait(word, left)
+
+    def __repr__(self) -> str:
+        return f'<shmem.torch.Subscriber: version {self.version}>'
+
+
+# --- gradients --------------------------------------------------------------------------------------------------------------------------------
+
+
+class Gradient:
+    """A gradient that somebody pushed. worker, version: as they were given to ``push()``; tensors: by the names of the
+    parameters, None for those that had none. Only in the with block."""
+
+    __slots__ = ('worker', 'version', 'tensors')
+
+    def __init__(self, worker: int, version: int, tensors: dict[str, Any]) -> None:
+        self.worker, self.version, self.tensors = worker, version, tensors
+
+    def add_to(self, module: torch.nn.Module, scale: float = 1.0) -> None:
+        """Adds it, times scale, to the gradients of a module's parameters."""
+        with torch.no_grad():
+            for name, parameter in module.named_parameters():
+                tensor = self.tensors.get(name)
+                if tensor is None:
+                    continue
+                if parameter.grad is None:
+                    parameter.grad = tensor * scale
+                else:
+                    parameter.grad.add_(tensor, alpha=scale)
+
+
+class Gradients:
+    """Gradients on their way from workers to whoever has the parameters, through a queue in a pool. Can be pickled; ``key`` is
+    text for ``Gradients.attach(key, module)``.
+
+    module: whose parameters they are of. capacity: how many may be waiting; who pushes more waits.
+
+    A gradient arrives whole or not at all, whoever is killed; those of a worker arrive in its order.
+    """
+
+    def __init__(self, module: torch.nn.Module, capacity: int = 8, pool: Any = None) -> None:
+        size = self._measure('torch.Gradients', module)
+        if pool is None:
+            pool = _pool.create_pool((capacity + 2) * (size + 256) + (1 << 20), grow=True)
+        self._queue = pool.create_queue((np.float64, size // 8), capacity)
+        self.key = self._queue.export()
+
+    @classmethod
+    def attach(cls, key: str, module: torch.nn.Module) -> 'Gradients':
+        """Those of another process. module: of the same architecture. Raises: InvalidArgument, and as ``import_()``."""
+        from .. import _key
+        made = object.__new__(cls)
+        size = made._measure('torch.Gradients.attach', module)
+        made._queue, made.key = _key.import_(key), key
+        if getattr(made._queue, 'item', None) != (np.dtype(np.float64), (size // 8,)):
+            raise make('torch.Gradients.attach', 'value', 'key is of something else, or of gradients of another architecture')
+        return made
+
+    def _measure(self, function: str, module: torch.nn.Module) -> int:
+        self._places: list[tuple[str, torch.dtype, tuple[int, ...], int]] = []
+        parameters = list(module.named_parameters())
+        at = self._head = -(-8 * (2 + len(parameters)) // 64) * 64
+        for name, parameter in parameters:
+            if parameter.device.type not in ('cpu', 'meta'):
+                raise make(function, 'unsupported', f"parameter '{name}' is on device '{parameter.device}': use the CPU")
+            self._places.append((name, parameter.dtype, tuple(parameter.shape), at))
+            at += -(-math.prod(parameter.shape) * parameter.element_size() // 64) * 64
+        if at > 1 << 30:
+            raise make(function, 'value', f'the gradients have {at} bytes, and 1 GiB can be pushed at once: make one for each of '
+                                          'several parts of the module')
+        return at
+
+    def push(self, module: torch.nn.Module, worker: int = 0, version: int = 0, timeout: float | None = None) -> None:
+        """Sends the gradients that the parameters of the module have. worker, version: integers for the receiver. Raises:
+        QueueFull (timeout), QueueClosed, InvalidArgument (another architecture)."""
+        gradients = [(name, parameter.grad) for name, parameter in module.named_parameters()]
+        if [name for name, _ in gradients] != [place[0] for place in self._places]:
+            raise make('torch.Gradients.push', 'value', 'module has other parameters than the one that this was made for')
+        for (name, gradient), (_, dtype, shape, _) in zip(gradients, self._places):
+            if gradient is not None and (gradient.dtype != dtype or tuple(gradient.shape) != shape):
+                raise make('torch.Gradients.push', 'value', f"the gradient of '{name}' has the shape {tuple(gradient.shape)} and "
+                                                            f'elements of {gradient.dtype}, and must have {shape} and {dtype}')
+        with self._queue.reserve(None, True, timeout) as slot:
+            raw = bytes_of(slot)
+            head: Any = np.ndarray((2 + len(gradients),), np.int64, raw)
+            head[:2] = worker, version
+            for number, ((_, gradient), (_, dtype, shape, at)) in enumerate(zip(gradients, self._places)):
+                head[2 + number] = gradient is not None
+                if gradient is not None and gradient.numel():
+                    tensor_on(raw, dtype, shape, at).copy_(gradient.to_dense() if gradient.is_sparse else gradient)
+
+    @contextlib.contextmanager
+    def pop(self, timeout: float | None = None) -> Iterator[Gradient]:
+        """For a with statement: the oldest Gradient, where it lies. It is taken at the end of the block; if the block raises
+        or this process dies, it is the next one again. Raises: QueueEmpty (timeout), QueueClosed."""
+        with self._queue.peek(True, timeout) as item:
+            raw = bytes_of(item)
+            head: Any = np.ndarray((2 + len(self._places),), np.int64, raw)
+            tensors = {name: tensor_on(raw, dtype, shape, at) if head[2 + number] else None
+                       for number, (name, dtype, shape, at) in enumerate(self._places)}
+            yield Gradient(int(head[0]), int(head[1]), tensors)
+
+    def close(self) -> None:
+        """No more gradients: ``push()`` raises QueueClosed, ``pop()`` too once all are taken."""
+        self._queue.close()
+
+    def waiting(self) -> int:
+        """How many have been pushed and not popped."""
+        return self._queue.qsize()  # type: ignore[no-any-return]

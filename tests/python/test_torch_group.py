@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The back end of torch.distributed: what works, what is refused, and what becomes of the others when a rank dies."""
+
+import importlib.util
+import os
+
+import pytest
+from jobs import HERE, PYTHON, environment, program, run
+from test_job import free_port
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec('torch') is None, reason='torch is not installed')
+DDP = os.path.join(HERE, '..', '..', 'examples', 'python', 'ddp.py')
+
+
+NAMES = ['everything', 'again', 'a_death_in_backward', 'ways_to_train', 'mistakes']
+
+
+def test_ranks(tmp_path):
+    """Forked processes, which end while their groups are there; without a word, and without a crash."""
+    result = run([PYTHON, os.path.join(HERE, 'torch_ranks.py'), tmp_path, *NAMES], env=environment(PYTHONWARNINGS='ignore'))
+    assert result.out.split('\n')[:-1] == [f'{name}: ok' for name in NAMES] and result.code == 0, result.text
+    assert not result.err, result.text
+
+
+def test_torchrun(tmp_path):
+    """A training script, unchanged, with either back end: the same losses."""
+    path = program(tmp_path, f'''
+        import sys
+        sys.path.insert(0, {os.path.dirname(DDP)!r})
+        import ddp
+        ours, theirs = ddp.main('shmem'), ddp.main('gloo')
+        assert all(abs(a - b) < 1e-3 for a, b in zip(ours, theirs)), (ours, theirs)
+    ''')
+    result = run([PYTHON, '-m', 'torch.distributed.run', '--nproc-per-node', '2', '--master-addr', '127.0.0.1',
+                  '--master-port', free_port(), path])
+    if 'use_libuv was requested' in result.text:
+        pytest.skip('this torchrun starts nothing: its own store asks for libuv, which this torch was built without')
+    result.ok()
+    assert 'shmem, 2 processes' in result.out and 'gloo, 2 processes' in result.out, result.text
