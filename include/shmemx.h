@@ -183,7 +183,8 @@ typedef struct shmemx_region *shmemx_region_t;
 typedef enum {
     SHMEMX_KIND_MOVED,     /* its pages were moved into shared memory at the same address: loads, stores, atomics */
     SHMEMX_KIND_SYMMETRIC, /* it lies in the symmetric heap: likewise */
-    SHMEMX_KIND_COPIED /* it stayed where it was: peers copy with process_vm_readv and writev; no atomics, no view */
+    SHMEMX_KIND_COPIED, /* it stayed where it was: peers copy with process_vm_readv and writev; no atomics, no view */
+    SHMEMX_KIND_DEVICE  /* memory of a device: the device's driver copies; no atomics, no waiting for values, no view */
 } shmemx_kind_t;
 
 /* What registering promised about writes of other threads while pages moved. */
@@ -208,7 +209,8 @@ typedef struct {
    last page, move into shared memory and stay at their addresses; writes of other threads are not lost (see guard).
    The memory must be deregistered before it is freed. Regions are numbered in the order in which a PE registers them,
    from 0; numbers are not used again. attr NULL: SHMEMX_REGION_ATTR. Not possible, with the reason and remedy in the
-   text: size 0, stacks, memory that is shared already (except the symmetric heap), device memory, read-only memory
+   text: size 0, stacks, memory that is shared already (except the symmetric heap), device memory that lies in no pool
+   of shmemx_device_pool_create(), read-only memory
    (-EINVAL, -EACCES, -EEXIST, -EFAULT, -EBUSY); -EEXIST also for a name in use; -ENOMEM; -ENOSPC. */
 SHMEMX_API int shmemx_register(void *address, size_t size, const shmemx_region_attr_t *attr, shmemx_region_t *out);
 
@@ -247,7 +249,8 @@ SHMEMX_API int shmemx_region_info(shmemx_region_t region, shmemx_region_info_t *
 
 /* --- one-sided access ------------------------------------------------------------------------------------------- */
 
-/* Copies size bytes from source to offset of the region, which may be any PE's; then counts a write event there.
+/* Copies size bytes from source to offset of the region, which may be any PE's. Here and in the next two either end may be
+   memory of a device (a region in a device pool; shmemx_device.h for this PE's side), and the copy is done when they return; then counts a write event there.
    -EINVAL: past the end. -EACCES: the owner allows no writing. -ENOENT: deregistered, or the owner has gone. */
 SHMEMX_API int shmemx_put(shmemx_region_t region, size_t offset, const void *source, size_t size);
 /* Copies size bytes from offset of the region to dest; then counts a read event there. */
@@ -256,6 +259,17 @@ SHMEMX_API int shmemx_get(void *dest, shmemx_region_t region, size_t offset, siz
    sig_op SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. Who sees the signal sees the data. */
 SHMEMX_API int shmemx_put_signal(shmemx_region_t region, size_t offset, const void *source, size_t size,
                                  shmemx_region_t signal, size_t sig_offset, uint64_t value, int sig_op);
+
+/* Queue the copy on a stream (shmemx_device.h) of a device: the region, or this PE's end, or both, are memory of such a
+   device. They return at once; both ends stay untouched, and the region's handle open, until shmemx_stream_finish().
+   They count no event and are not part of quiet: finish the stream, and then tell the peer, or queue a word behind. */
+SHMEMX_API int shmemx_put_on_stream(shmemx_region_t region, size_t offset, const void *source, size_t size,
+                                    shmemx_stream_t stream);
+SHMEMX_API int shmemx_get_on_stream(void *dest, shmemx_region_t region, size_t offset, size_t size,
+                                    shmemx_stream_t stream);
+/* Queues the writing of the 64-bit word at offset of a region in memory of a device, which is seen after all that the
+   stream did before; who owns it waits with shmemx_wait_value_on_stream(), on another device, or looks by copying. */
+SHMEMX_API int shmemx_signal_on_stream(shmemx_region_t region, size_t offset, uint64_t value, shmemx_stream_t stream);
 
 /* Puts into the region that PE pe is waiting on (shmemx_wait_event for writes, or for any), at its beginning plus
    offset. Blocks until pe waits; of several puts the one that came first is served first. -ETIMEDOUT. -EMSGSIZE, on
@@ -291,6 +305,8 @@ SHMEMX_API int shmemx_atomic(shmemx_region_t region, size_t offset, shmemx_type_
                              const void *operand, const void *expected, void *old);
 
 /* --- collectives on any memory ---------------------------------------------------------------------------------- */
+
+/* Of a device, too: then by way of a copy in host memory, -ENOMEM where there is none. */
 
 /* Collective. In place: data[i] becomes the fold of all PEs' data[i] in PE order, the same bits everywhere. n elements.
    All PEs give the same n, type and operation: -EINVAL names the one that differs. */

@@ -71,7 +71,7 @@ SHMEMX_API int shmemx_device_pool_close(shmemx_device_pool_t pool);
 SHMEMX_API int shmemx_device_alloc(shmemx_device_pool_t pool, size_t size, size_t align, void **out);
 
 /* Frees it; its keys are revoked. What is queued on it has to be finished. -EINVAL: no buffer of the pool begins there.
- */
+   -EBUSY, here and when the pool is closed: it is registered as a region. */
 SHMEMX_API int shmemx_device_free(shmemx_device_pool_t pool, void *buffer);
 
 typedef struct {
@@ -85,6 +85,10 @@ SHMEMX_API int shmemx_device_pool_stats(shmemx_device_pool_t pool, shmemx_device
    before it is freed. -EEXIST: some of it is known already. */
 SHMEMX_API int shmemx_device_adopt(const char *type, int number, void *address, size_t size);
 SHMEMX_API int shmemx_device_disown(void *address);
+
+/* 1 when the address is device memory that this library knows, and then *type ("npu", "cuda") and *number say of which;
+   else 0. */
+SHMEMX_API int shmemx_device_where(const void *address, const char **type, int *number);
 
 /* --- keys --------------------------------------------------------------------------------------------------------- */
 

@@ -91,7 +91,7 @@ static bool take_transfer(const char *fn, PyObject *const *args, bool into_here,
 
 static bool is_short(const struct transfer *t)
 {
-    return t->size < EXT_SMALL && t->there.region->info.kind != SHMEMX_KIND_COPIED;
+    return t->size < EXT_SMALL && t->there.region->info.kind < SHMEMX_KIND_COPIED;
 }
 
 /* Runs `call` with the GIL when that is the shorter way. */

@@ -276,6 +276,18 @@ static PyObject *device_disown(PyObject *module, PyObject *const *args, Py_ssize
     return !address && PyErr_Occurred() ? NULL : ext_answer(fn, shmemx_device_disown(address));
 }
 
+/* (fn, address): (type, number), or None: it is none that is known */
+static PyObject *device_where(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("device_where", 2);
+    const char *type;
+    int number;
+    const void *address = PyLong_AsVoidPtr(args[1]);
+    if (PyErr_Occurred())
+        return NULL;
+    return shmemx_device_where(address, &type, &number) == 1 ? Py_BuildValue("(si)", type, number) : Py_NewRef(Py_None);
+}
+
 /* --- keys --------------------------------------------------------------------------------------------- */
 
 static struct thing *new_import(shmemx_device_import_t import, PyObject *key, PyObject *token)
@@ -554,6 +566,7 @@ static PyObject *close_devices(PyObject *module, PyObject *none)
         if (what == POOL)
             break;
     }
+    close_busy();
     for (struct thing *t = things; t; t = t->next)
         t->handle = NULL; /* buffers went with their pools */
     return Py_NewRef(Py_None);
@@ -572,6 +585,7 @@ PyMethodDef ext_device_methods[] = {
     FAST("device_free", device_free),
     FAST("device_adopt", device_adopt),
     FAST("device_disown", device_disown),
+    FAST("device_where", device_where),
     FAST("device_import", device_import),
     FAST("device_copy", device_copy),
     FAST("stream_create", stream_create),

@@ -47,7 +47,8 @@ static int add_constants(PyObject *module)
     static const char *const kinds[] = {[SHMEMX_KIND_MOVED] = "moved",
                                         [SHMEMX_KIND_SYMMETRIC] = "symmetric",
                                         [SHMEMX_KIND_COPIED] = "copied",
-                                        [3] = NULL};
+                                        [SHMEMX_KIND_DEVICE] = "device",
+                                        [4] = NULL};
     static const char *const guards[] = {
         [SHMEMX_GUARD_NONE] = "none", [SHMEMX_GUARD_USER] = "user", [SHMEMX_GUARD_FULL] = "full", [3] = NULL};
     static const char *const operations[] = {

@@ -402,6 +402,10 @@ static PyObject *region_view(PyObject *module, PyObject *const *args, Py_ssize_t
     ext_region_label(region, label, sizeof label);
     if (!(info.access & SHMEMX_REMOTE_READ) && pe != ext_state.me)
         return ext_fail(fn, EXT_ACCESS, "%s of PE %d does not allow REMOTE_READ", label, pe);
+    if (info.kind == SHMEMX_KIND_DEVICE)
+        return ext_fail(fn, EXT_VALUE,
+                        "%s of PE %d lies in memory of a device (kind 'device'), which the CPU cannot touch: use get",
+                        label, pe);
     if (!info.address)
         return ext_fail(fn, EXT_VALUE,
                         "%s of PE %d is reached by copying only (kind 'copied'), so there is no view of it: "

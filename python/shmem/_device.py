@@ -194,7 +194,7 @@ class _Adopted:
             _ext.device_disown(self.function, self.address)
 
 
-def _foreign(function: str, x: Any) -> tuple[str, int, int, int, Any, tuple[int, ...]] | None:
+def foreign_memory(function: str, x: Any) -> tuple[str, int, int, int, Any, tuple[int, ...]] | None:
     """(type, number, address, bytes, dtype, shape) of somebody else's contiguous device memory; None: it is none."""
     if _memory.is_tensor(x):
         if x.device.type not in TYPES:
@@ -204,13 +204,14 @@ def _foreign(function: str, x: Any) -> tuple[str, int, int, int, Any, tuple[int,
         return (x.device.type, x.device.index or 0, x.data_ptr(), x.numel() * x.element_size(), _memory.numpy_dtype(x.dtype),
                 tuple(x.shape))
     said = getattr(x, '__cuda_array_interface__', None)
-    if not isinstance(said, dict):
+    try:
+        shape, kind, address = tuple(said['shape']), np.dtype(said['typestr']), int(said['data'][0])  # type: ignore[index]
+    except (TypeError, KeyError, IndexError, ValueError):  # none, or one that is incomplete
         return None
-    shape, kind = tuple(said['shape']), np.dtype(said['typestr'])
     if said.get('strides') is not None and tuple(said['strides']) != _contiguous(shape, kind.itemsize):
         raise make(function, 'buffer', 'the array is not contiguous: make it so first')
     number = getattr(getattr(x, 'device', None), 'id', 0)
-    return ('cuda', number if isinstance(number, int) else 0, said['data'][0], int(np.prod(shape, dtype=object)) * kind.itemsize,
+    return ('cuda', number if isinstance(number, int) else 0, address, int(np.prod(shape, dtype=object)) * kind.itemsize,
             kind, shape)
 
 
@@ -419,7 +420,7 @@ class DeviceBuffer:
         if isinstance(x, DeviceBuffer):
             self._put_device(function, x, handle)
         else:
-            foreign = _foreign(function, x)
+            foreign = foreign_memory(function, x)
             if foreign is not None:
                 if stream is not None:
                     raise make(function, 'unsupported', 'memory that another library allocated is copied without a stream')

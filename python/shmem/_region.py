@@ -58,7 +58,7 @@ class Region(_ext.RegionBase):
     @property
     def kind(self) -> str:
         """How peers reach it: 'moved' (its pages became shared in place) and 'symmetric': by loads and stores;
-        'copied': through the kernel, without atomics and views."""
+        'copied': through the kernel, 'device': by the device's driver, both without atomics and views."""
         return _KINDS[self._kind]
 
     @property
@@ -146,6 +146,8 @@ def tensor_over(function: str, array: np.ndarray[Any, Any]) -> Any:
     torch = _memory.torch_module()
     if torch is None:
         raise make(function, 'unsupported', 'torch is not imported in this program')
+    if not isinstance(array, np.ndarray):
+        raise make(function, 'type', 'the region is in memory of a device: use torch.from_dlpack(region.array)')
     return torch.from_numpy(array)
 
 
@@ -173,8 +175,8 @@ def check_name(function: str, name: Any) -> None:
 def register(x: Any, access: int = _ALL, name: str | None = None, move: bool = True) -> Region:
     """Makes the memory of an array or tensor reachable for all PEs, in place: it stays where it is.
 
-    x: a contiguous, writable NumPy array, a torch tensor on the CPU (of any element type, bfloat16 too), or any object
-       with such a buffer. Not: an empty one, a memory map, elements that are Python objects.
+    x: a contiguous, writable NumPy array, a torch tensor on the CPU (of any element type, bfloat16 too), any object
+       with such a buffer, or a DeviceBuffer, or a tensor of another library on one. Not: an empty one, a memory map, elements that are Python objects.
     access: what peers may do; by default everything.
     name: at most 63 bytes, unique among this PE's regions. Regions of different PEs *correspond* when they have the
        same name, or, without names, the same number. They must agree in bytes and element type.
@@ -184,7 +186,7 @@ def register(x: Any, access: int = _ALL, name: str | None = None, move: bool = T
     While it lives, a tensor's storage cannot be resized. Other threads may use x during the call: see Region.guard.
 
     Raises: BadBuffer (not contiguous, read-only, empty), WrongType, InvalidArgument (a name in use, a stack, memory
-    that is shared already), NotSupported (device memory), OutOfMemory, NotInitialized. Any thread may call it; PEs whose
+    that is shared already), NotSupported (device memory that others allocated), OutOfMemory, NotInitialized. Any thread may call it; PEs whose
     regions are to correspond by number register them in the same order.
     """
     number = _check_access(access)

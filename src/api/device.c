@@ -137,6 +137,18 @@ int shmemx_device_disown(void *address)
     return NAMED(shmemi_device_disown(address));
 }
 
+int shmemx_device_where(const void *address, const char **type, int *number)
+{
+    struct shmemi_device_span span;
+    if (!type || !number)
+        return NAMED(null(type ? "number" : "type"));
+    if (!shmemi_device_table_find(address, &span))
+        return 0;
+    *type = span.hal->type;
+    *number = span.device;
+    return 1;
+}
+
 /* ---- keys ---- */
 
 int shmemx_device_import(const char *key, shmemx_import_mode_t mode, const char *token, int number,

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "comm/device_data.h"
+#include "base/fold.h"
 #include "comm/coll.h"
 #include "comm/exchange.h"
 #include "comm/finalize.h"
@@ -300,6 +302,49 @@ int shmemx_put_signal(shmemx_region_t region, size_t offset, const void *source,
     return NAMED(rc);
 }
 
+static struct shmemi_stream *inner_stream(shmemx_stream_t stream)
+{
+    return (struct shmemi_stream *)(void *)stream;
+}
+
+static int check_stream(shmemx_stream_t stream)
+{
+    return stream ? 0 : shmemi_fail(-EINVAL, "stream is NULL");
+}
+
+int shmemx_put_on_stream(shmemx_region_t region, size_t offset, const void *source, size_t size, shmemx_stream_t stream)
+{
+    struct shmemi_region *r;
+    int rc = check_data("source", source, size);
+    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &r)) < 0)
+        return NAMED(rc);
+    rc = shmemi_region_put_on(r, offset, source, size, inner_stream(stream));
+    shmemi_handle_drop(region);
+    return NAMED(rc);
+}
+
+int shmemx_get_on_stream(void *dest, shmemx_region_t region, size_t offset, size_t size, shmemx_stream_t stream)
+{
+    struct shmemi_region *r;
+    int rc = check_data("dest", dest, size);
+    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &r)) < 0)
+        return NAMED(rc);
+    rc = shmemi_region_get_on(dest, r, offset, size, inner_stream(stream));
+    shmemi_handle_drop(region);
+    return NAMED(rc);
+}
+
+int shmemx_signal_on_stream(shmemx_region_t region, size_t offset, uint64_t value, shmemx_stream_t stream)
+{
+    struct shmemi_region *r;
+    int rc = check_stream(stream);
+    if (rc < 0 || (rc = shmemi_handle_hold(region, &r)) < 0)
+        return NAMED(rc);
+    rc = shmemi_region_signal_on(r, offset, value, inner_stream(stream));
+    shmemi_handle_drop(region);
+    return NAMED(rc);
+}
+
 int shmemx_put_to_waiting(int pe, size_t offset, const void *source, size_t size, double timeout)
 {
     int rc = check_data("source", source, size);
@@ -348,15 +393,32 @@ int shmemx_atomic(shmemx_region_t region, size_t offset, shmemx_type_t type, shm
 
 int shmemx_all_reduce(void *data, size_t n, shmemx_type_t type, shmemx_op_t op)
 {
-    return NAMED(shmemi_all_reduce(data, n, (enum shmemi_type)type, (enum shmemi_reduce_op)op));
+    struct shmemi_device_data d;
+    size_t one = (unsigned)type < SHMEMX_BYTES ? shmemi_type_size((enum shmemi_type)type) : 0, bytes;
+    int rc = shmemi_device_data_begin(&d, data, __builtin_mul_overflow(n, one, &bytes) ? 0 : bytes, 1);
+    if (rc == 0)
+        rc = shmemi_all_reduce(d.data, n, (enum shmemi_type)type, (enum shmemi_reduce_op)op);
+    return NAMED(shmemi_device_data_end(&d, rc, 1));
 }
 
 int shmemx_broadcast(void *data, size_t bytes, int root)
 {
-    return NAMED(shmemi_broadcast(data, bytes, root));
+    struct shmemi_device_data d;
+    int rc = shmemi_device_data_begin(&d, data, bytes, 1);
+    if (rc == 0)
+        rc = shmemi_broadcast(d.data, bytes, root);
+    return NAMED(shmemi_device_data_end(&d, rc, 1));
 }
 
 int shmemx_all_gather(void *dest, const void *source, size_t bytes)
 {
-    return NAMED(shmemi_all_gather(dest, source, bytes));
+    struct shmemi_device_data to, from;
+    size_t all;
+    int n = shmemi_current->n, rc = shmemi_device_data_begin(&from, (void *)(uintptr_t)source, bytes, 1);
+    if (rc < 0)
+        return NAMED(rc);
+    rc = shmemi_device_data_begin(&to, dest, __builtin_mul_overflow(bytes, (size_t)n, &all) ? 0 : all, 0);
+    if (rc == 0)
+        rc = shmemi_all_gather(to.data, from.data, bytes);
+    return NAMED(shmemi_device_data_end(&from, shmemi_device_data_end(&to, rc, 1), 0));
 }

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 
 #include "base/error.h"
+#include "device/device.h"
 #include "hal/hal.h"
 
 static int copy(void *to, const void *from, size_t bytes, bool overlap)
@@ -69,6 +70,21 @@ static int kernel_get(void *to, const struct shmemi_remote_memory *from, size_t 
 }
 
 const struct shmemi_path shmemi_path_kernel = {.name = "kernel", .put = kernel_put, .get = kernel_get};
+
+static int device_put(const struct shmemi_remote_memory *to, size_t offset, const void *from, size_t bytes,
+                      bool overlap)
+{
+    (void)overlap; /* as the device has it */
+    return shmemi_device_copy_known(to->base + offset, from, bytes);
+}
+
+static int device_get(void *to, const struct shmemi_remote_memory *from, size_t offset, size_t bytes, bool overlap)
+{
+    (void)overlap;
+    return shmemi_device_copy_known(to, from->base + offset, bytes);
+}
+
+const struct shmemi_path shmemi_path_device = {.name = "device", .put = device_put, .get = device_get};
 
 int shmemi_path_probe_kernel(const struct shmemi_remote_memory *memory)
 {

@@ -38,6 +38,9 @@ extern const struct shmemi_path shmemi_path_direct;
 /* Memory that is mapped in its owner only: process_vm_readv and writev. */
 extern const struct shmemi_path shmemi_path_kernel;
 
+/* Memory of a device, or from or to it: base is the device's address, or the host's. */
+extern const struct shmemi_path shmemi_path_device;
+
 /* Whether the kernel path works between this process and that memory, by trying it. -EPERM and the like with the text.
  */
 int shmemi_path_probe_kernel(const struct shmemi_remote_memory *memory);

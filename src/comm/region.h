@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "device/device.h"
 #include "job/parts.h"
 #include "path.h"
 #include "shmemx.h"
@@ -26,7 +27,9 @@ struct shmemi_region {
     shmemx_guard_t guard;
     shmemx_type_t type;
     char name[SHMEMI_NAME_BYTES];
-    void *mapping; /* a peer's memory that was mapped for this handle; NULL: none */
+    char key[SHMEMI_KEY_TEXT];           /* of memory of a device: by which peers map it */
+    struct shmemi_device_import *import; /* of a peer's such memory; NULL: none */
+    void *mapping;                       /* a peer's memory that was mapped for this handle; NULL: none */
     size_t mapping_bytes;
     /* This PE's own: */
     struct shmemi_piece *pieces;
@@ -99,6 +102,12 @@ int shmemi_region_put(struct shmemi_region *region, size_t offset, const void *s
 int shmemi_region_get(void *dest, struct shmemi_region *region, size_t offset, size_t size);
 int shmemi_region_put_signal(struct shmemi_region *region, size_t offset, const void *source, size_t size,
                              struct shmemi_region *signal, size_t sig_offset, uint64_t value, int sig_op);
+/* Queued on a stream; no event. */
+int shmemi_region_put_on(struct shmemi_region *region, size_t offset, const void *source, size_t size,
+                         struct shmemi_stream *stream);
+int shmemi_region_get_on(void *dest, struct shmemi_region *region, size_t offset, size_t size,
+                         struct shmemi_stream *stream);
+int shmemi_region_signal_on(struct shmemi_region *region, size_t offset, uint64_t value, struct shmemi_stream *stream);
 int shmemi_region_atomic(struct shmemi_region *region, size_t offset, shmemx_type_t type, shmemx_atomic_t operation,
                          const void *operand, const void *expected, void *old);
 int shmemi_region_wait_value(struct shmemi_region *own, shmemx_region_t handle, size_t offset, shmemx_type_t type,

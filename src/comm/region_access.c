@@ -43,7 +43,8 @@ static int check_access(const struct shmemi_region *r, unsigned needed, const ch
     if (shmemi_likely(r->owner == shmemi_current->me || (r->access & needed) == needed))
         return 0;
     return shmemi_fail(-EACCES, "PE %d does not allow others to %s its region %llu%s%s (it allows %s)", r->owner, what,
-                       (unsigned long long)r->number, *r->name ? " named " : "", r->name, shmemi_access_name(r->access));
+                       (unsigned long long)r->number, *r->name ? " named " : "", r->name,
+                       shmemi_access_name(r->access));
 }
 
 static int check(const struct shmemi_region *r, size_t offset, size_t size, unsigned needed, const char *what)
@@ -68,13 +69,29 @@ void shmemi_region_event(struct shmemi_region *r, int which)
     shmemi_stored(r->owner);
 }
 
+/* The way for a copy whose other end is this address. */
+static int choose_path(const struct shmemi_region *r, const void *here, const struct shmemi_path **out)
+{
+    *out = r->path;
+    if (shmemi_likely(!shmemi_device_any()) || r->path == &shmemi_path_device || !shmemi_is_device(here))
+        return 0;
+    if (!r->memory.base)
+        return shmemi_fail(-ENOTSUP,
+                           "region %llu of PE %d is reached by the kernel's copies only, which do not go to and from "
+                           "memory of a device: copy by way of host memory",
+                           (unsigned long long)r->number, r->owner);
+    *out = &shmemi_path_device;
+    return 0;
+}
+
 int shmemi_region_put(struct shmemi_region *r, size_t offset, const void *source, size_t size)
 {
     int rc = check(r, offset, size, SHMEMX_REMOTE_WRITE, "write");
     if (rc < 0)
         return rc;
     bool own = r->owner == shmemi_current->me; /* the own region may hold the other end */
-    if ((rc = r->path->put(&r->memory, offset, source, size, own)) < 0)
+    const struct shmemi_path *path;
+    if ((rc = choose_path(r, source, &path)) < 0 || (rc = path->put(&r->memory, offset, source, size, own)) < 0)
         return rc;
     shmemi_region_event(r, SHMEMX_EVENT_WRITE);
     return 0;
@@ -86,11 +103,43 @@ int shmemi_region_get(void *dest, struct shmemi_region *r, size_t offset, size_t
     if (rc < 0)
         return rc;
     bool own = r->owner == shmemi_current->me;
-    if ((rc = r->path->get(dest, &r->memory, offset, size, own)) < 0)
+    const struct shmemi_path *path;
+    if ((rc = choose_path(r, dest, &path)) < 0 || (rc = path->get(dest, &r->memory, offset, size, own)) < 0)
         return rc;
     if (!own)
         shmemi_region_event(r, SHMEMX_EVENT_READ);
     return 0;
+}
+
+/* --- on a stream ----------------------------------------------------------------------------------------------------
+ */
+
+static int check_on(const struct shmemi_region *r, size_t offset, size_t size, unsigned needed, const char *what)
+{
+    int rc = check(r, offset, size, needed, what);
+    if (rc == 0 && !r->memory.base)
+        rc = shmemi_fail(-ENOTSUP, "region %llu of PE %d is reached by the kernel's copies only, which no stream does",
+                         (unsigned long long)r->number, r->owner);
+    return rc;
+}
+
+int shmemi_region_put_on(struct shmemi_region *r, size_t offset, const void *source, size_t size,
+                         struct shmemi_stream *stream)
+{
+    int rc = check_on(r, offset, size, SHMEMX_REMOTE_WRITE, "write");
+    return rc < 0 ? rc : shmemi_device_copy_on(stream, r->memory.base + offset, source, size);
+}
+
+int shmemi_region_get_on(void *dest, struct shmemi_region *r, size_t offset, size_t size, struct shmemi_stream *stream)
+{
+    int rc = check_on(r, offset, size, SHMEMX_REMOTE_READ, "read");
+    return rc < 0 ? rc : shmemi_device_copy_on(stream, dest, r->memory.base + offset, size);
+}
+
+int shmemi_region_signal_on(struct shmemi_region *r, size_t offset, uint64_t value, struct shmemi_stream *stream)
+{
+    int rc = check_on(r, offset, sizeof value, SHMEMX_REMOTE_WRITE, "write");
+    return rc < 0 ? rc : shmemi_device_write_on(stream, r->memory.base + offset, value);
 }
 
 /* --- atomics -------------------------------------------------------------------------------------------------------
@@ -109,6 +158,12 @@ static int element(const struct shmemi_region *r, size_t offset, shmemx_type_t t
     int rc = check_range(r, offset, size);
     if (rc < 0)
         return rc;
+    if (r->kind == SHMEMX_KIND_DEVICE)
+        return shmemi_fail(
+            -ENOTSUP,
+            "region %llu of PE %d lies in memory of a device, where no atomic operation and no wait of a "
+            "host reaches: keep counters and signals in host memory",
+            (unsigned long long)r->number, r->owner);
     if (!(r->path->capabilities & SHMEMI_PATH_ATOMIC))
         return shmemi_fail(
             -ENOTSUP,

@@ -10,6 +10,7 @@
 
 #include "base/futex.h"
 #include "base/log.h"
+#include "device/device.h"
 #include "export.h"
 #include "hal/hal.h"
 #include "job/heap.h"
@@ -18,6 +19,8 @@
 #include "job/wireup.h"
 #include "peer_files.h"
 #include "region.h"
+
+_Static_assert(sizeof((struct shmemi_region_entry){0}.key) >= SHMEMI_KEY_TEXT, "a key fits");
 
 enum { ENTRIES_A_STEP = 256 }; /* directory entries whose pages are taken at a time: 64 KiB */
 
@@ -46,6 +49,8 @@ static void end_one(struct shmemi_region *r);
    arrays may still lie in them. */
 static void forget(struct shmemi_region *r)
 {
+    if (r->import)
+        shmemi_device_import_close(r->import);
     free(r->at);
     free(r);
 }
@@ -176,10 +181,34 @@ static int probe(const void *address, size_t size)
     return 0;
 }
 
+/* Memory of a device: peers map it by a key of its pool, which they find in the directory. */
+static int expose_device(struct shmemi_region *r)
+{
+    struct shmemi_export what = {.rights = r->access & SHMEMX_REMOTE_WRITE ? SHMEMI_RIGHT_READ | SHMEMI_RIGHT_WRITE
+                                                                           : SHMEMI_RIGHT_READ};
+    r->kind = SHMEMX_KIND_DEVICE;
+    r->guard = SHMEMX_GUARD_FULL;
+    r->path = &shmemi_path_device;
+    int rc = shmemi_device_pin(r->memory.base, r->size);
+    if (rc == 0 && r->access && (rc = shmemi_device_export(r->memory.base, r->size, &what, r->key)) < 0)
+        shmemi_device_unpin(r->memory.base);
+    return rc;
+}
+
+static void unexpose_device(struct shmemi_region *r)
+{
+    struct shmemi_key key;
+    if (*r->key && shmemi_key_parse(r->key, &key) == 0)
+        shmemi_device_revoke(&key);
+    shmemi_device_unpin(r->memory.base);
+}
+
 /* Makes the memory reachable and fills in how. */
 static int expose(struct shmemi_region *r, bool move)
 {
     size_t offset;
+    if (shmemi_is_device(r->memory.base))
+        return expose_device(r);
     int rc = in_heap(r->memory.base, r->size, &offset);
     if (rc < 0)
         return rc;
@@ -206,6 +235,8 @@ static int expose(struct shmemi_region *r, bool move)
 static void unexpose(struct shmemi_region *r, bool peers_mapped)
 {
     struct shmemi_inplace *engine;
+    if (r->kind == SHMEMX_KIND_DEVICE)
+        unexpose_device(r);
     if (r->kind == SHMEMX_KIND_MOVED && shmemi_inplace_engine(&engine) == 0 &&
         shmemi_inplace_deregister(engine, r->pieces, r->piece_count, peers_mapped) < 0)
         shmemi_warn("comm", "region %llu: %s", (unsigned long long)r->number, shmemi_last_error());
@@ -258,6 +289,8 @@ static void publish(const struct shmemi_region *r)
     memcpy(e->name, r->name, sizeof e->name);
     for (size_t i = 0; i < r->piece_count && i < SHMEMI_ENTRY_PIECES; i++)
         e->inline_pieces[i] = r->pieces[i];
+    if (r->kind == SHMEMX_KIND_DEVICE)
+        memcpy(e->key, r->key, sizeof r->key);
     atomic_store_explicit(&e->writes, 0, memory_order_relaxed); /* all ordered by `number` below */
     atomic_store_explicit(&e->reads, 0, memory_order_relaxed);
     atomic_store_explicit(&e->mapped, 0, memory_order_relaxed);

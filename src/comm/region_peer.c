@@ -20,7 +20,10 @@ struct look {
     uint32_t access, kind, guard, type, pieces;
     uint64_t address, size;
     char name[SHMEMI_NAME_BYTES];
-    struct shmemi_piece inline_pieces[SHMEMI_ENTRY_PIECES];
+    union {
+        struct shmemi_piece inline_pieces[SHMEMI_ENTRY_PIECES];
+        char key[sizeof(struct shmemi_piece) * SHMEMI_ENTRY_PIECES];
+    };
 };
 
 /* Copies the entry if it is live and has that number. */
@@ -145,7 +148,8 @@ static int map_pieces(struct shmemi_regions *all, struct shmemi_region *r, const
     if (at == MAP_FAILED)
         return shmemi_fail_errno("mapping %zu bytes of PE %d", total, r->owner);
     enum shmemi_access access =
-        r->owner == shmemi_current->me || l->access & (SHMEMX_REMOTE_WRITE | SHMEMX_REMOTE_ATOMIC) ? SHMEMI_READ_WRITE : SHMEMI_READ_ONLY;
+        r->owner == shmemi_current->me || l->access & (SHMEMX_REMOTE_WRITE | SHMEMX_REMOTE_ATOMIC) ? SHMEMI_READ_WRITE
+                                                                                                   : SHMEMI_READ_ONLY;
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < l->pieces; i++) {
         int fd = -1;
@@ -207,6 +211,24 @@ static int reach_copied(struct shmemi_region *r, const struct look *l)
     return 0;
 }
 
+/* Memory of a device. The key is checked by who opens it. */
+static int reach_device(struct shmemi_region *r, const struct look *l)
+{
+    char key[SHMEMI_KEY_TEXT];
+    memcpy(key, l->key, sizeof key);
+    key[sizeof key - 1] = 0;
+    enum shmemi_import_mode mode = l->access & SHMEMX_REMOTE_WRITE ? SHMEMI_IMPORT_WRITE : SHMEMI_IMPORT_READ;
+    r->path = &shmemi_path_device;
+    int rc = shmemi_device_import(key, mode, NULL, -1, &r->import);
+    if (rc < 0)
+        return shmemi_fail_in(rc, "region %llu of PE %d, which lies in memory of a device",
+                              (unsigned long long)l->number, r->owner);
+    if (r->import->bytes < l->size)
+        return impossible(r->owner, "range");
+    r->memory.base = r->import->address;
+    return 0;
+}
+
 static int reach(struct shmemi_regions *all, struct shmemi_region *r, const struct look *l)
 {
     const struct shmemi_job *job = shmemi_current;
@@ -223,6 +245,8 @@ static int reach(struct shmemi_regions *all, struct shmemi_region *r, const stru
         return map_moved(all, r, l);
     case SHMEMX_KIND_COPIED:
         return reach_copied(r, l);
+    case SHMEMX_KIND_DEVICE:
+        return reach_device(r, l);
     }
     return impossible(r->owner, "kind");
 }
@@ -286,6 +310,8 @@ void shmemi_region_let_go(struct shmemi_region *r)
 {
     if (r->mapping)
         munmap(r->mapping, r->mapping_bytes);
+    if (r->import)
+        shmemi_device_import_close(r->import);
     if (r->entry &&
         atomic_load_explicit(&r->entry->number, memory_order_relaxed) == r->number + 1) /* its own count still */
         atomic_fetch_sub_explicit(&r->entry->mapped, 1, memory_order_release);
@@ -304,8 +330,7 @@ static int agree(const struct shmemi_region *mine, const struct shmemi_region *t
             (unsigned long long)mine->number, *mine->name ? " named " : "", mine->name, mine->size, mine->owner,
             theirs->size, theirs->owner);
     return shmemi_fail(
-        -EINVAL,
-        "region %llu%s%s has elements of type %s on PE %d but %s on PE %d: regions that correspond must agree",
+        -EINVAL, "region %llu%s%s has elements of type %s on PE %d but %s on PE %d: regions that correspond must agree",
         (unsigned long long)mine->number, *mine->name ? " named " : "", mine->name,
         shmemi_type_name((unsigned)mine->type), mine->owner, shmemi_type_name((unsigned)theirs->type), theirs->owner);
 }

@@ -49,7 +49,7 @@ static int admit(struct shmemi_device_span *span, int device)
     return rc;
 }
 
-struct copy {
+struct piece {
     void *to;
     const void *from;
     size_t bytes;
@@ -58,7 +58,7 @@ struct copy {
 
 static int work_copy(const struct shmemi_device_hal *hal, struct shmemi_device_stream stream, const void *what)
 {
-    const struct copy *c = what;
+    const struct piece *c = what;
     return hal->copy(c->to, c->from, c->bytes, c->direction, stream);
 }
 
@@ -68,7 +68,7 @@ static enum shmemi_device_direction direction_of(const struct ends *e)
 }
 
 /* One copy that one device can make, and waits for it. */
-static int copy_by(const struct shmemi_device_hal *hal, int device, const struct copy *c)
+static int copy_by(const struct shmemi_device_hal *hal, int device, const struct piece *c)
 {
     struct shmemi_device_stream stream;
     int rc = shmemi_device_own_stream(hal, device, &stream);
@@ -87,9 +87,9 @@ static int copy_staged(const struct ends *e, char *to, const char *from, size_t 
     int rc = stage ? 0 : shmemi_fail(-ENOMEM, "no host memory for a copy between two devices");
     for (size_t done = 0, n; rc == 0 && done < bytes; done += n) {
         n = bytes - done < STAGE ? bytes - done : STAGE;
-        rc = copy_by(e->from->hal, e->from->device, &(struct copy){stage, from + done, n, SHMEMI_FROM_DEVICE});
+        rc = copy_by(e->from->hal, e->from->device, &(struct piece){stage, from + done, n, SHMEMI_FROM_DEVICE});
         if (rc == 0)
-            rc = copy_by(e->to->hal, e->to->device, &(struct copy){to + done, stage, n, SHMEMI_TO_DEVICE});
+            rc = copy_by(e->to->hal, e->to->device, &(struct piece){to + done, stage, n, SHMEMI_TO_DEVICE});
     }
     free(stage);
     return rc;
@@ -125,20 +125,32 @@ static int copy_between(const struct ends *e, void *to, const void *from, size_t
         return copy_on_host(to, from, bytes);
     if (e->to && e->from && (e->to->hal != e->from->hal || admit(e->from, e->to->device) < 0))
         return copy_staged(e, to, from, bytes);
-    return copy_by(main->hal, main->device, &(struct copy){to, from, bytes, direction_of(e)});
+    return copy_by(main->hal, main->device, &(struct piece){to, from, bytes, direction_of(e)});
 }
 
-int shmemi_device_copy(void *to, const void *from, size_t bytes)
+static int copy(void *to, const void *from, size_t bytes, bool known)
 {
     struct ends e;
     int rc = shmemi_device_check_process();
     if (rc < 0 || bytes == 0)
         return rc;
     shmemi_device_table_lock();
-    if ((rc = find_ends(to, from, bytes, &e)) == 0)
+    if ((rc = find_ends(to, from, bytes, &e)) == 0 && known && !e.to && !e.from)
+        rc = shmemi_fail(-ENOENT, "the device memory at %p or %p is no more", to, from);
+    if (rc == 0)
         rc = copy_between(&e, to, from, bytes);
     shmemi_device_table_unlock();
     return rc;
+}
+
+int shmemi_device_copy(void *to, const void *from, size_t bytes)
+{
+    return copy(to, from, bytes, false);
+}
+
+int shmemi_device_copy_known(void *to, const void *from, size_t bytes)
+{
+    return copy(to, from, bytes, true);
 }
 
 /* --- on a stream -------------------------------------------------------------------------------------------------- */
@@ -167,7 +179,7 @@ int shmemi_device_copy_on(struct shmemi_stream *stream, void *to, const void *fr
                          to, from);
     if (rc == 0 && (rc = check_on(stream, e.to, to)) == 0 && (rc = check_on(stream, e.from, from)) == 0)
         rc = shmemi_device_submit(stream->hal, stream->stream, work_copy,
-                                  &(struct copy){to, from, bytes, direction_of(&e)});
+                                  &(struct piece){to, from, bytes, direction_of(&e)});
     shmemi_device_table_unlock();
     return rc;
 }

@@ -7,6 +7,7 @@
 #ifndef SHMEMI_DEVICE_DEVICE_H
 #define SHMEMI_DEVICE_DEVICE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,12 +39,27 @@ struct shmemi_device_span {
     uint64_t admitted; /* a bit a device of this process that was let in; under the table's lock */
 };
 
+/* The span that holds the address: true, and a copy of it. */
+bool shmemi_device_table_find(const void *address, struct shmemi_device_span *out);
+
+/* Whether there are any at all: cheap, for paths that are usually of host memory only. */
+extern _Atomic size_t shmemi_device_spans;
+static inline bool shmemi_device_any(void)
+{
+    /* [spans] relaxed: whoever got an address got it after it was counted. */
+    return atomic_load_explicit(&shmemi_device_spans, memory_order_relaxed) != 0;
+}
+
+/* Whether the address is device memory. */
+static inline bool shmemi_is_device(const void *address)
+{
+    struct shmemi_device_span span;
+    return shmemi_device_any() && shmemi_device_table_find(address, &span);
+}
+
 int shmemi_device_table_add(const struct shmemi_device_span *span);
 /* No copy of this library's is going on in it when this returns. -ENOENT: there is no such. */
 int shmemi_device_table_remove(const char *begin);
-
-/* The span that holds the address: true, and a copy of it. */
-bool shmemi_device_table_find(const void *address, struct shmemi_device_span *out);
 
 /* Device memory that others allocated and that others free: its address, type and device are believed. -EEXIST: it
    overlaps what is known already. shmemi_device_disown() before it is freed. */
@@ -64,8 +80,14 @@ int shmemi_device_pool_close(struct shmemi_device_pool *pool);
 /* align: a power of two up to 2 MiB, 0: 512. The content is undefined. -ENOMEM tells how much is free. */
 int shmemi_device_alloc(struct shmemi_device_pool *pool, size_t bytes, size_t align, void **out);
 
-/* Its keys are revoked. Work that is queued on it has to be finished. -EINVAL: no buffer of the pool begins there. */
+/* Its keys are revoked. Work that is queued on it has to be finished. -EINVAL: no buffer of the pool begins there; -EBUSY:
+   a part of it is pinned. */
 int shmemi_device_free(struct shmemi_device_pool *pool, void *address);
+
+/* While a part of a buffer is pinned, the buffer is not freed and the pool not closed: -EBUSY. -EINVAL: not in one buffer
+   of a pool. */
+int shmemi_device_pin(const void *address, size_t bytes);
+void shmemi_device_unpin(const void *address);
 
 struct shmemi_device_pool_stats {
     const char *type;
@@ -115,8 +137,11 @@ int shmemi_stream_finish(struct shmemi_stream *stream);
 /* 1: all is done; 0: not yet. */
 int shmemi_stream_query(struct shmemi_stream *stream);
 
-/* Waits for the streams that this library made on a device; for whoever is about to take memory away. */
-void shmemi_streams_finish(const struct shmemi_device_hal *hal, int device);
+/* Waits for the streams that this library made on devices of a kind; for whoever is about to take memory away. */
+void shmemi_streams_finish(const struct shmemi_device_hal *hal);
+
+/* The same as the next, but -ENOENT when neither end is device memory any more. */
+int shmemi_device_copy_known(void *to, const void *from, size_t bytes);
 
 /* Copies; done when it returns. Between devices that cannot reach each other, and between kinds of devices, by way of
    host memory. -EACCES: the target was imported for reading. */

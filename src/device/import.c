@@ -203,7 +203,7 @@ static void detach(struct mapping *m, bool writes)
         at = &(*at)->next;
     *at = m->next;
     shmemi_device_table_remove(m->memory.address);
-    shmemi_streams_finish(m->hal, -1);
+    shmemi_streams_finish(m->hal);
     m->hal->release(&m->memory);
     free(m);
 }

@@ -13,6 +13,11 @@
 
 enum { KEYS = 4096, SEGMENT = 1, USUAL_ALIGN = 512, MOST_ALIGN = 2 << 20 };
 
+struct pin {
+    struct pin *next;
+    size_t offset, bytes;
+};
+
 struct shmemi_device_pool {
     struct shmemi_device_pool *next;
     const struct shmemi_device_hal *hal;
@@ -23,8 +28,9 @@ struct shmemi_device_pool {
     struct shmemi_share *share;
     struct shmemi_key_record *keys;
     uint64_t number;
-    unsigned holds; /* under the list's lock */
-    bool exported;  /* some key was made; under the lock */
+    struct pin *pins; /* under the lock */
+    unsigned holds;   /* under the list's lock */
+    bool exported;    /* some key was made; under the lock */
 };
 
 static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
@@ -123,6 +129,8 @@ static int unlist(struct shmemi_device_pool *pool)
         at = &(*at)->next;
     if (!*at)
         rc = shmemi_fail(-EINVAL, "the pool is none of this process's, or was closed");
+    else if (pool->pins)
+        rc = shmemi_fail(-EBUSY, "memory of the pool is registered as a region: deregister it first");
     else if (pool->holds)
         rc = shmemi_fail(-EBUSY, "%u imports of the pool's own keys are open in this process: close them first",
                          pool->holds);
@@ -138,7 +146,7 @@ int shmemi_device_pool_close(struct shmemi_device_pool *pool)
     if (rc < 0 || (rc = unlist(pool)) < 0)
         return rc;
     shmemi_device_table_remove(pool->memory.address);
-    shmemi_streams_finish(pool->hal, -1); /* of any device, which may have been let in */
+    shmemi_streams_finish(pool->hal);
     unmake(pool);
     return 0;
 }
@@ -208,6 +216,15 @@ int shmemi_device_alloc(struct shmemi_device_pool *pool, size_t bytes, size_t al
     return rc;
 }
 
+/* Under the lock. */
+static bool is_pinned(const struct shmemi_device_pool *pool, size_t offset, size_t bytes)
+{
+    const struct pin *p = pool->pins;
+    while (p && (p->offset >= offset + bytes || offset >= p->offset + p->bytes))
+        p = p->next;
+    return p != NULL;
+}
+
 int shmemi_device_free(struct shmemi_device_pool *pool, void *address)
 {
     size_t offset = (size_t)((char *)address - (char *)pool->memory.address), begin, left;
@@ -218,6 +235,8 @@ int shmemi_device_free(struct shmemi_device_pool *pool, void *address)
     size_t bytes = offset < pool->memory.bytes ? shmemi_blocks_size(pool->blocks, offset) : 0;
     if (!bytes)
         rc = shmemi_fail(-EINVAL, "no buffer of the pool begins at %p: it was freed, or is of another pool", address);
+    else if (is_pinned(pool, offset, bytes))
+        rc = shmemi_fail(-EBUSY, "the buffer at %p is registered as a region: deregister it first", address);
     else if (pool->exported) /* before somebody else gets the block */
         shmemi_share_revoke_range(pool->share, SEGMENT, offset, bytes);
     if (rc == 0)
@@ -257,6 +276,12 @@ static int check_rights(const struct shmemi_export *what)
     return 0;
 }
 
+static int not_in_a_pool(const void *address)
+{
+    return shmemi_fail(-EINVAL, "%p is in no pool of device memory: what others allocated is copied into one first",
+                       address);
+}
+
 /* Under the pool's lock. */
 static int locate(struct shmemi_device_pool *pool, const void *address, struct shmemi_export *what)
 {
@@ -273,13 +298,49 @@ static int locate(struct shmemi_device_pool *pool, const void *address, struct s
     return 0;
 }
 
+int shmemi_device_pin(const void *address, size_t bytes)
+{
+    struct shmemi_device_span span;
+    struct shmemi_export where = {.bytes = bytes};
+    struct pin *pin = malloc(sizeof *pin);
+    int rc = pin ? shmemi_device_check_process() : shmemi_fail(-ENOMEM, "no memory for a region");
+    if (rc == 0 && (!shmemi_device_table_find(address, &span) || !span.pool))
+        rc = not_in_a_pool(address);
+    if (rc == 0) {
+        pthread_mutex_lock(&span.pool->lock);
+        if ((rc = locate(span.pool, address, &where)) == 0) {
+            *pin = (struct pin){span.pool->pins, where.offset, bytes};
+            span.pool->pins = pin;
+        }
+        pthread_mutex_unlock(&span.pool->lock);
+    }
+    if (rc < 0)
+        free(pin);
+    return rc;
+}
+
+void shmemi_device_unpin(const void *address)
+{
+    struct shmemi_device_span span;
+    if (!shmemi_device_table_find(address, &span) || !span.pool)
+        return;
+    pthread_mutex_lock(&span.pool->lock);
+    struct pin **at = &span.pool->pins;
+    while (*at && (*at)->offset != (size_t)((const char *)address - span.begin))
+        at = &(*at)->next;
+    struct pin *gone = *at;
+    if (gone)
+        *at = gone->next;
+    pthread_mutex_unlock(&span.pool->lock);
+    free(gone);
+}
+
 int shmemi_device_export(const void *address, size_t bytes, struct shmemi_export *what, char text[SHMEMI_KEY_TEXT])
 {
     struct shmemi_device_span span;
     int rc = shmemi_device_check_process();
     if (rc == 0 && (!shmemi_device_table_find(address, &span) || !span.pool))
-        rc = shmemi_fail(-EINVAL, "%p is in no pool of device memory: what others allocated is copied into one first",
-                         address);
+        rc = not_in_a_pool(address);
     if (rc < 0 || (rc = check_rights(what)) < 0)
         return rc;
     if (span.memory->way == SHMEMI_WAY_NONE)

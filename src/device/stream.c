@@ -185,15 +185,6 @@ int shmemi_stream_query(struct shmemi_stream *s)
     return rc < 0 ? rc : done;
 }
 
-void shmemi_streams_finish(const struct shmemi_device_hal *hal, int device)
-{
-    pthread_mutex_lock(&listing);
-    for (struct shmemi_stream *s = streams; s; s = s->next)
-        if (s->hal == hal && (device < 0 || s->stream.device == device))
-            hal->finish(s->stream); /* what it was doing fails by itself */
-    pthread_mutex_unlock(&listing);
-}
-
 /* --- streams of this library's own -------------------------------------------------------------------------------- */
 
 static struct {
@@ -240,4 +231,24 @@ int shmemi_device_own_stream(const struct shmemi_device_hal *hal, int device, st
 void shmemi_device_let_stream_go(const struct shmemi_device_hal *hal, int device)
 {
     pthread_mutex_unlock(&owns[kind_of(hal)][device].lock);
+}
+
+/* --- before memory is taken away ---------------------------------------------------------------------------------- */
+
+/* Also this library's own: a copy whose end was not seen, because the driver failed then, may be in there. */
+void shmemi_streams_finish(const struct shmemi_device_hal *hal)
+{
+    int kind = kind_of(hal);
+    pthread_mutex_lock(&listing);
+    for (struct shmemi_stream *s = streams; s; s = s->next)
+        if (s->hal == hal)
+            hal->finish(s->stream); /* what it was doing fails by itself */
+    pthread_mutex_unlock(&listing);
+    pthread_once(&owns_once, begin_owns);
+    for (int i = 0; i < DEVICES_MOST; i++) {
+        pthread_mutex_lock(&owns[kind][i].lock);
+        if (owns[kind][i].made)
+            hal->finish(owns[kind][i].stream);
+        pthread_mutex_unlock(&owns[kind][i].lock);
+    }
 }

@@ -17,6 +17,8 @@ static struct {
     size_t count, room;
 } table = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
+_Atomic size_t shmemi_device_spans;
+
 void shmemi_device_table_lock(void)
 {
     pthread_rwlock_rdlock(&table.lock);
@@ -71,6 +73,7 @@ int shmemi_device_table_add(const struct shmemi_device_span *span)
     if (rc == 0) {
         memmove(table.spans + at + 1, table.spans + at, (table.count++ - at) * sizeof *table.spans);
         table.spans[at] = *span;
+        atomic_store_explicit(&shmemi_device_spans, table.count, memory_order_relaxed); /* [spans] */
     }
     pthread_rwlock_unlock(&table.lock);
     return rc;
@@ -81,8 +84,10 @@ int shmemi_device_table_remove(const char *begin)
     pthread_rwlock_wrlock(&table.lock);
     size_t at = place(begin);
     bool found = at < table.count && table.spans[at].begin == begin;
-    if (found)
+    if (found) {
         memmove(table.spans + at, table.spans + at + 1, (--table.count - at) * sizeof *table.spans);
+        atomic_store_explicit(&shmemi_device_spans, table.count, memory_order_relaxed); /* [spans] */
+    }
     pthread_rwlock_unlock(&table.lock);
     return found ? 0 : shmemi_fail(-ENOENT, "no device memory that is known begins at %p", (const void *)begin);
 }

@@ -92,7 +92,10 @@ struct shmemi_region_entry {
     _Atomic uint32_t mapped;        /* peers that hold a mapping */
     uint32_t reserved;
     char name[SHMEMI_NAME_BYTES];
-    struct shmemi_piece inline_pieces[SHMEMI_ENTRY_PIECES]; /* the first; the owner tells the rest on request */
+    union {
+        struct shmemi_piece inline_pieces[SHMEMI_ENTRY_PIECES]; /* the first; the owner tells the rest on request */
+        char key[sizeof(struct shmemi_piece) * SHMEMI_ENTRY_PIECES]; /* of memory of a device: a key of the pool's */
+    };
 };
 _Static_assert(sizeof(struct shmemi_region_entry) == 256, "layout");
 

@@ -15,11 +15,12 @@ enum { DEVICES_MOST = 4, LISTED = 64, SHIFT = 1000000, KEY_LENGTH = 65 };
 
 static bool initialised;
 static char contexts[DEVICES_MOST];
-static _Thread_local void *current_context;
+static A_THREADS void *current_context;
 static unsigned peers[DEVICES_MOST];
 static char message[160];
 
 #define ENTER(name)                                                                                                    \
+    ALONE;                                                                                                             \
     do {                                                                                                               \
         int code = entered(#name);                                                                                     \
         if (code || !initialised)                                                                                      \

@@ -8,10 +8,11 @@ enum { INVALID = 1, MEMORY = 2, UNINITIALIZED = 3, NO_CONTEXT = 201, BAD_HANDLE 
 
 static bool initialised;
 static char contexts[DEVICES_MOST];
-static _Thread_local int stack[DEPTH], depth;
+static A_THREADS int stack[DEPTH], depth;
 static unsigned peers[DEVICES_MOST];
 
 #define ENTER(name)                                                                                                    \
+    ALONE;                                                                                                             \
     do {                                                                                                               \
         int code = entered(#name);                                                                                     \
         if (code || !initialised)                                                                                      \

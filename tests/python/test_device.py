@@ -6,7 +6,8 @@ import json
 import re
 
 import pytest
-from jobs import PYTHON, double, environment, start
+from jobs import PYTHON, double, environment, run, start
+from jobs import program as program_of
 
 BEGIN = '''
 import copy, ctypes, os, pickle, subprocess, sys
@@ -325,3 +326,84 @@ def test_info():
     none = tool('shmem-info', '--devices', SHMEM_ASCEND_LIBRARY='/none', SHMEM_CUDA_LIBRARY='libc.so.6')
     assert none.code == 1 and 'no Ascend driver: /none cannot be opened' in none.out and 'too old' in none.out
     assert json.loads(tool('shmem-info', '--json').ok().out)['backends']['npu'] == 'usable'
+
+
+@pytest.mark.parametrize('kind', ['npu', 'cuda', 'old npu'])
+def test_regions(kind, tmp_path):
+    """Regions in memory of devices: put and get between any two of host and device memory, events, signals, collectives."""
+    text = program_of(tmp_path, BEGIN + '''
+shmem.init()
+me, n = shmem.my_pe(), shmem.n_pes()
+pool = shmem.create_pool('8M', type=f'{type}:{me % 2}')
+x = pool.alloc((1000, 3), np.float32, fill=me)
+mr = shmem.register(x)
+assert mr.kind == 'device' and mr.size == x.nbytes and mr.dtype == np.float32 and mr.shape == (1000, 3) and mr.array is x
+small = pool.alloc(4, np.int64, fill=[me, 0, 0, 0])
+named = shmem.register(small, name='small')
+host = np.zeros(4, np.int64)
+words = shmem.register(host)
+shmem.barrier()
+right, left = (me + 1) % n, (me - 1) % n
+
+# device to device, host to device, device to host, in both directions
+if me == 0:
+    x.copy_from(np.arange(3000, dtype=np.float32).reshape(1000, 3))
+    for pe in range(1, n):
+        shmem.put(mr, pe)
+else:
+    shmem.wait(mr, timeout=20)
+    assert (x.to_numpy().ravel() == np.arange(3000)).all()
+shmem.barrier()
+got = shmem.get(mr, left)
+assert isinstance(got, np.ndarray) and (got.ravel() == np.arange(3000)).all()
+mine = pool.alloc((1000, 3), np.float32)
+shmem.get(mr, right, out=mine)
+assert (mine.to_numpy().ravel() == np.arange(3000)).all()
+there = shmem.region(right, name='small', timeout=20)
+shmem.put(dst=right, dst_mr=named, dst_offset=8, src_mr=np.array([me + 40]), src_offset=0, size=8)
+shmem.barrier()
+assert small[1] == left + 40 and shmem.get(there)[0] == right
+
+# a signal in host memory comes after the data in the device's
+shmem.put_signal(dst=right, dst_mr=mr, src_mr=pool.alloc((1000, 3), np.float32, fill=9 + me), signal=words, value=me + 7,
+                 sig_offset=24)
+shmem.wait_until(words, '==', left + 7, offset=24, timeout=20)
+assert (x.to_numpy() == 9 + left).all()
+shmem.barrier()
+
+# device memory into a host region
+source = pool.alloc(2, np.int64, fill=[me, me + 100])
+shmem.put(dst=right, dst_mr=words, src_mr=source)
+shmem.barrier()
+assert list(host[:2]) == [left, left + 100]
+
+# collectives
+total = pool.alloc(100, np.float64, fill=me + 1)
+shmem.all_reduce(total, 'sum')
+assert (total.to_numpy() == n * (n + 1) / 2).all()
+one = pool.alloc(5, np.int32, fill=me)
+shmem.broadcast(one, n - 1)
+assert (one.to_numpy() == n - 1).all()
+assert (shmem.all_gather(pool.alloc(2, np.int32, fill=me)) == np.repeat(np.arange(n), 2).reshape(n, 2)).all()
+
+# what cannot be is said
+raises(NotImplementedError, 'keep counters and signals in host memory', shmem.atomic_add, named, 1, right)
+raises(NotImplementedError, 'keep counters and signals', shmem.wait_until, named, '==', 1, timeout=1)
+raises(ValueError, 'which the CPU cannot touch', shmem.peer, named, right)
+raises(BufferError, 'not contiguous', shmem.register, x[:, 1])
+class Foreign:
+    device = 'cuda:0'
+    __cuda_array_interface__ = {'shape': (4,), 'typestr': '<f4', 'data': (0x7f0000000000, False), 'version': 3}
+raises(NotImplementedError, 'another library allocated', shmem.register, Foreign())
+raises(shmem.Error, 'registered as a region: deregister it first', pool.free, x)
+shmem.barrier()
+shmem.deregister(named)
+shmem.barrier()
+raises(LookupError, 'deregistered', shmem.get, there)
+shmem.barrier()
+shmem.finalize()
+pool.free(x)
+''')
+    more = {'SHMEM_ASCEND_LIBRARY': double('old npu')} if kind == 'old npu' else {}
+    result = run(['shmemrun', '-n', '3', '--tag-output', PYTHON, str(text), kind.split()[-1]], env=doubles(**more))
+    result.ok()

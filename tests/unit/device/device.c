@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 
@@ -279,6 +280,55 @@ static void run_adopt(void)
     }
     bad(EINVAL, "of a pool", shmemx_device_disown((char *)a));
     good(shmemx_device_pool_close(pool));
+}
+
+/* --- threads ------------------------------------------------------------------------------------------------------ */
+
+enum { THREADS = 4, TURNS = 30, PART = 5000 };
+
+static shmemx_device_pool_t common;
+
+static void *work(void *argument)
+{
+    int me = (int)(intptr_t)argument;
+    unsigned char mine[PART], seen[PART];
+    for (int turn = 0; turn < TURNS; turn++) {
+        shmemx_stream_t stream;
+        shmemx_device_pool_t own;
+        void *a, *b;
+        memset(mine, me * TURNS + turn, sizeof mine);
+        good(shmemx_device_alloc(common, PART, 0, &a));
+        good(shmemx_device_pool_create(type, me % 2, PART, &own));
+        good(shmemx_device_alloc(own, PART, 0, &b));
+        good(shmemx_device_copy(a, mine, PART));
+        good(shmemx_stream_create(type, me % 2, &stream));
+        good(shmemx_copy_on_stream(b, a, PART, stream));
+        good(shmemx_stream_finish(stream));
+        good(shmemx_device_copy(seen, b, PART));
+        child_check(!memcmp(mine, seen, PART));
+        if (shares_it) {
+            char key[SHMEMX_KEY_TEXT];
+            shmemx_device_import_t import;
+            good(shmemx_export(a, PART, NULL, key));
+            good(shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, -1, &import));
+            good(shmemx_device_import_close(import));
+        }
+        good(shmemx_stream_destroy(stream));
+        good(shmemx_device_pool_close(own));
+        good(shmemx_device_free(common, a));
+    }
+    return NULL;
+}
+
+static void run_threads(void)
+{
+    pthread_t threads[THREADS];
+    good(shmemx_device_pool_create(type, 0, POOL, &common));
+    for (int i = 0; i < THREADS; i++)
+        child_check(pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i) == 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    good(shmemx_device_pool_close(common));
 }
 
 static void run_fork(void)
@@ -583,6 +633,7 @@ static void one_process(void **state)
     alone(run_counts);
     alone(run_other_device);
     alone(run_adopt);
+    alone(run_threads);
     alone(run_fork);
 }
 

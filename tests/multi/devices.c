@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// devices TYPE: regions in memory of devices, on a double of a driver. Every PE uses device PE % 2.
+#include "multi.h"
+
+#include <errno.h>
+
+enum { COUNT = 5000, BYTES = COUNT * 8 };
+
+static const char *type;
+static shmemx_device_pool_t pool;
+static int64_t *x, *y; /* of the device */
+static int64_t near[COUNT];
+static shmemx_region_t region, right;
+static shmemx_stream_t stream;
+
+static void fill(int64_t seed)
+{
+    for (int i = 0; i < COUNT; i++)
+        near[i] = seed * 1000000 + i;
+}
+
+static void holds(int64_t seed)
+{
+    for (int i = 0; i < COUNT; i++)
+        CHECK(near[i] == seed * 1000000 + i, "element %d is %lld", i, (long long)near[i]);
+}
+
+static void begin(void)
+{
+    shmemx_region_info_t info;
+    GIVES(0, shmemx_device_pool_create(type, me % 2, 4 << 20, &pool));
+    GIVES(0, shmemx_device_alloc(pool, BYTES, 0, (void **)&x));
+    GIVES(0, shmemx_device_alloc(pool, BYTES, 0, (void **)&y));
+    GIVES(0, shmemx_register(x, BYTES, NULL, &region));
+    GIVES(0, shmemx_region_info(region, &info));
+    CHECK(info.kind == SHMEMX_KIND_DEVICE && info.address == x && info.size == BYTES);
+    GIVES(0, shmemx_region_at(region, (me + 1) % n, 20, &right));
+    GIVES(0, shmemx_stream_create(type, me % 2, &stream));
+}
+
+static int left(void)
+{
+    return (me + n - 1) % n;
+}
+
+static void puts_and_gets(void)
+{
+    fill(me + 1);
+    GIVES(0, shmemx_put(right, 0, near, BYTES)); /* host to device */
+    GIVES(0, shmemx_barrier());
+    GIVES(0, shmemx_device_copy(near, x, BYTES));
+    holds(left() + 1);
+    GIVES(0, shmemx_get(y, right, 0, BYTES)); /* device to device */
+    GIVES(0, shmemx_device_copy(near, y, BYTES));
+    holds(me + 1);
+    GIVES(0, shmemx_get(near + 1, right, 8, BYTES - 8)); /* device to host */
+    holds(me + 1);
+    REFUSES(EINVAL, "goes past", shmemx_put(right, 8, near, BYTES));
+}
+
+static void on_a_stream(void)
+{
+    fill(me + 50);
+    GIVES(0, shmemx_put_on_stream(right, 0, near, BYTES, stream));
+    GIVES(0, shmemx_stream_finish(stream));
+    GIVES(0, shmemx_barrier());
+    GIVES(0, shmemx_get_on_stream(y, region, 0, BYTES, stream));
+    GIVES(0, shmemx_copy_on_stream(near, y, BYTES, stream));
+    GIVES(0, shmemx_stream_finish(stream));
+    holds(left() + 50);
+    GIVES(0, shmemx_barrier());
+    GIVES(0, shmemx_signal_on_stream(right, 16, (uint64_t)(me + 7), stream));
+    GIVES(0, shmemx_stream_finish(stream));
+    GIVES(0, shmemx_barrier());
+    GIVES(0, shmemx_device_copy(near, x, BYTES));
+    CHECK(near[2] == left() + 7);
+    REFUSES(EINVAL, "stream is NULL", shmemx_put_on_stream(right, 0, near, BYTES, NULL));
+    REFUSES(EINVAL, "goes past", shmemx_get_on_stream(near, right, 8, BYTES, stream));
+    REFUSES(EINVAL, "multiple of 8", shmemx_signal_on_stream(right, 4, 1, stream));
+}
+
+static void rights(void)
+{
+    shmemx_region_attr_t attr = SHMEMX_REGION_ATTR;
+    shmemx_region_t own, peer;
+    attr.access = SHMEMX_REMOTE_READ;
+    GIVES(0, shmemx_register(y, BYTES, &attr, &own));
+    GIVES(0, shmemx_region_at(own, (me + 1) % n, 20, &peer));
+    GIVES(0, shmemx_get(near, peer, 0, BYTES));
+    if (n > 1)
+        REFUSES(EACCES, "does not allow", shmemx_put(peer, 0, near, BYTES));
+    REFUSES(ENOTSUP, "keep counters and signals in host memory",
+            shmemx_atomic(own, 0, SHMEMX_INT64, SHMEMX_ATOMIC_FETCH, NULL, NULL, near));
+    GIVES(0, shmemx_barrier());
+    GIVES(0, shmemx_deregister(own));
+    GIVES(0, shmemx_barrier());
+    if (n > 1)
+        CHECK(shmemx_get(near, peer, 0, BYTES) < 0);
+}
+
+static void freed_while_registered(void)
+{
+    REFUSES(EBUSY, "registered as a region", shmemx_device_free(pool, x));
+    REFUSES(EBUSY, "registered as a region", shmemx_device_pool_close(pool));
+    GIVES(0, shmemx_device_free(pool, y));
+}
+
+static void collectives(void)
+{
+    fill(me);
+    GIVES(0, shmemx_device_copy(x, near, BYTES));
+    GIVES(0, shmemx_all_reduce(x, COUNT, SHMEMX_INT64, SHMEMX_MAX));
+    GIVES(0, shmemx_device_copy(near, x, BYTES));
+    holds(n - 1);
+    fill(me + 3);
+    GIVES(0, shmemx_device_copy(x, near, BYTES));
+    GIVES(0, shmemx_broadcast(x, BYTES, n - 1));
+    GIVES(0, shmemx_device_copy(near, x, BYTES));
+    holds(n + 2);
+    int64_t all[64];
+    GIVES(0, shmemx_device_copy(x, &(int64_t){me + 5}, 8));
+    GIVES(0, shmemx_all_gather(all, x, 8));
+    for (int i = 0; i < n; i++)
+        CHECK(all[i] == i + 5);
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc == 2);
+    type = argv[1];
+    GIVES(0, shmemx_init(NULL));
+    me = shmemx_my_pe();
+    n = shmemx_n_pes();
+    begin();
+    CASE(puts_and_gets);
+    CASE(on_a_stream);
+    CASE(rights);
+    CASE(collectives);
+    CASE(freed_while_registered);
+    GIVES(0, shmemx_stream_destroy(stream));
+    GIVES(0, shmemx_deregister(region));
+    GIVES(0, shmemx_finalize()); /* ends the holds on peers' regions, so that their memory can go */
+    GIVES(0, shmemx_device_pool_close(pool));
+    return 0;
+}
