@@ -77,6 +77,7 @@ static void rwlock_keeps_apart(void)
     shmem_barrier_all();
     GIVES(0, shmemx_rwlock_locked(there, &readers, &writer));
     CHECK(readers == 1 && !writer);
+    shmem_barrier_all(); /* who destroys tries to write */
     GIVES(-EBUSY, shmemx_rwlock_destroy(own));
     if (me == n - 1)
         GIVES(0, shmemx_rwlock_unlock(there));
@@ -117,6 +118,7 @@ static void semaphores_hand_over(void)
         GIVES(-EAGAIN, shmemx_semaphore_trywait(zero));
         REFUSES(EPERM, "", shmemx_semaphore_post(zero, 1));
     }
+    shmem_barrier_all();
     GIVES(-EBUSY, shmemx_semaphore_destroy(owned));
     if (me == n - 1)
         GIVES(0, shmemx_semaphore_post(zero, 1));
