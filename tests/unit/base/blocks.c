@@ -121,7 +121,7 @@ static size_t some_size(uint64_t *seed)
 static void random_calls(void **state)
 {
     (void)state;
-    for (uint64_t run = 1; run <= 6; run++) {
+    for (uint64_t run = 1; run <= (LEAKS_SANITIZED ? 2 : 6); run++) {
         struct shmemi_heap_blocks *heap = NULL;
         struct model *m = calloc(1, sizeof *m);
         uint64_t seed = run * 7919;
@@ -214,7 +214,7 @@ static void exhaustion(void **state)
 
 static void many(void **state)
 {
-    enum { BLOCKS = 100000 };
+    enum { BLOCKS = LEAKS_SANITIZED ? 10000 : 100000 };
     struct shmemi_heap_blocks *heap = NULL;
     size_t offset, from, bytes;
     (void)state;
