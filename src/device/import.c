@@ -97,6 +97,19 @@ static int make_mapping(const struct shmemi_key *key, const struct shmemi_import
     return 0;
 }
 
+/* Under the lock. */
+static void end_mapping(struct mapping *m)
+{
+    struct mapping **at = &mappings;
+    while (*at != m)
+        at = &(*at)->next;
+    *at = m->next;
+    shmemi_device_table_remove(m->memory.address);
+    shmemi_streams_finish(m->hal);
+    m->hal->release(&m->memory);
+    free(m);
+}
+
 /* Which device it is, and which of this process's is to use it. */
 static int choose_device(const struct shmemi_device_ticket *ticket, int wanted, const struct shmemi_device_hal **hal,
                          int *device)
@@ -161,6 +174,8 @@ static int open_foreign(struct import *i, const struct shmemi_key *key, enum shm
                          m->memory.bytes);
     if (rc == 0)
         attach(i, m, mode == SHMEMI_IMPORT_WRITE);
+    else if (m && !m->refs)
+        end_mapping(m);
     pthread_mutex_unlock(&lock);
     return rc;
 }
@@ -196,16 +211,8 @@ static void detach(struct mapping *m, bool writes)
     m->writers -= writes;
     if (writes && !m->writers)
         shmemi_device_table_allow(m->memory.address, false);
-    if (--m->refs)
-        return;
-    struct mapping **at = &mappings;
-    while (*at != m)
-        at = &(*at)->next;
-    *at = m->next;
-    shmemi_device_table_remove(m->memory.address);
-    shmemi_streams_finish(m->hal);
-    m->hal->release(&m->memory);
-    free(m);
+    if (--m->refs == 0)
+        end_mapping(m);
 }
 
 int shmemi_device_import_close(struct shmemi_device_import *import)

@@ -212,7 +212,7 @@ static int adopt(struct shmemi_pg *g)
     if (ranks != (uint32_t)g->ranks)
         return shmemi_fail(-EINVAL, "ranks is %d here, but rank 0 made a group of %u", g->ranks, ranks);
     if (g->object->bytes < shared_bytes(g->ranks) || slot < (uint64_t)g->ranks * SHMEMI_LINE ||
-        slot > SIZE_MAX / 2048 || slot % SHMEMI_LINE)
+        slot > SIZE_MAX / 2048 || slot % SHMEMI_LINE || staging % SHMEMI_LINE) /* atomics lie there */
         return shmemi_fail(-EPROTO, "the group is damaged");
     struct shmemi_pool *pool = shmemi_pool_of(g->object->head);
     int rc =
