@@ -396,6 +396,7 @@ int shmemx_all_reduce(void *data, size_t n, shmemx_type_t type, shmemx_op_t op)
     struct shmemi_device_data d;
     size_t one = (unsigned)type < SHMEMX_BYTES ? shmemi_type_size((enum shmemi_type)type) : 0, bytes;
     int rc = shmemi_device_data_begin(&d, data, __builtin_mul_overflow(n, one, &bytes) ? 0 : bytes, 1);
+    rc = rc < 0 ? shmemi_take_no_part(rc) : rc;
     if (rc == 0)
         rc = shmemi_all_reduce(d.data, n, (enum shmemi_type)type, (enum shmemi_reduce_op)op);
     return NAMED(shmemi_device_data_end(&d, rc, 1));
@@ -405,6 +406,7 @@ int shmemx_broadcast(void *data, size_t bytes, int root)
 {
     struct shmemi_device_data d;
     int rc = shmemi_device_data_begin(&d, data, bytes, 1);
+    rc = rc < 0 ? shmemi_take_no_part(rc) : rc;
     if (rc == 0)
         rc = shmemi_broadcast(d.data, bytes, root);
     return NAMED(shmemi_device_data_end(&d, rc, 1));
@@ -416,8 +418,9 @@ int shmemx_all_gather(void *dest, const void *source, size_t bytes)
     size_t all;
     int n = shmemi_current->n, rc = shmemi_device_data_begin(&from, (void *)(uintptr_t)source, bytes, 1);
     if (rc < 0)
-        return NAMED(rc);
+        return NAMED(shmemi_take_no_part(rc));
     rc = shmemi_device_data_begin(&to, dest, __builtin_mul_overflow(bytes, (size_t)n, &all) ? 0 : all, 0);
+    rc = rc < 0 ? shmemi_take_no_part(rc) : rc;
     if (rc == 0)
         rc = shmemi_all_gather(to.data, from.data, bytes);
     return NAMED(shmemi_device_data_end(&from, shmemi_device_data_end(&to, rc, 1), 0));

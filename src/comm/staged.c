@@ -26,7 +26,7 @@ struct call {
     uint64_t bytes;
 };
 
-enum { REDUCE = 1, BROADCAST, GATHER };
+enum { REDUCE = 1, BROADCAST, GATHER, NO_PART };
 
 /* "all_reduce (sum) of 80 bytes of float32". A barrier publishes zeros. */
 static void describe(const struct call *c, char *out, size_t size)
@@ -39,7 +39,10 @@ static void describe(const struct call *c, char *out, size_t size)
     else if (c->operation == GATHER)
         snprintf(out, size, "all_gather of %zu bytes each", (size_t)c->bytes);
     else
-        snprintf(out, size, "%s", c->operation ? "something else" : "a barrier");
+        snprintf(out, size, "%s",
+                 c->operation == NO_PART ? "nothing, because it cannot take part"
+                 : c->operation          ? "something else"
+                                         : "a barrier");
 }
 
 static int compare_calls(const struct call *mine)
@@ -53,9 +56,17 @@ static int compare_calls(const struct call *mine)
             continue;
         describe(mine, own, sizeof own);
         describe(&theirs, others, sizeof others);
-        return shmemi_fail(-EINVAL, "PE %d calls for %s, but PE %d for %s: all PEs must call alike", job->me, own, pe, others);
+        return shmemi_fail(-EINVAL, "PE %d calls for %s, but PE %d for %s: all PEs must call alike", job->me, own, pe,
+                           others);
     }
     return 0;
+}
+
+int shmemi_take_no_part(int rc)
+{
+    const struct call none = {.operation = NO_PART};
+    int met = shmemi_current->n ? shmemi_exchange(&none, sizeof none) : 0;
+    return met < 0 ? met : rc;
 }
 
 /* Compares the calls of all PEs, and makes the stage at the first use. */
@@ -147,7 +158,8 @@ int shmemi_all_reduce(void *data, size_t n, enum shmemi_type type, enum shmemi_r
     if (rc < 0)
         return rc;
     if (!shmemi_foldable(type, op))
-        return shmemi_fail(-EINVAL, "op: %s does not exist for %s", shmemi_op_name((unsigned)op), shmemi_type_name((unsigned)type));
+        return shmemi_fail(-EINVAL, "op: %s does not exist for %s", shmemi_op_name((unsigned)op),
+                           shmemi_type_name((unsigned)type));
     if (shmemi_mul_overflows(n, size, &bytes))
         return shmemi_fail(-EINVAL, "data: %zu elements at %p cannot be", n, data);
     if ((rc = check_memory("data", data, bytes)) < 0)

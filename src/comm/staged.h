@@ -14,4 +14,8 @@ int shmemi_broadcast(void *data, size_t bytes, int root);
 /* dest gets every PE's source, in PE order. */
 int shmemi_all_gather(void *dest, const void *source, size_t bytes);
 
+/* In place of one of these, by a PE that has failed before it: the others get -EINVAL, and do not wait for it. Gives
+   rc, with its text. */
+int shmemi_take_no_part(int rc);
+
 #endif

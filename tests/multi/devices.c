@@ -2,6 +2,7 @@
 // devices TYPE: regions in memory of devices, on a double of a driver. Every PE uses device PE % 2.
 #include "multi.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 
 enum { COUNT = 5000, BYTES = COUNT * 8 };
@@ -124,6 +125,26 @@ static void collectives(void)
         CHECK(all[i] == i + 5);
 }
 
+/* A PE whose device fails tells its own reason, and the others do not wait for it. */
+static void one_cannot(void)
+{
+    void *driver =
+        dlopen(getenv(!strcmp(type, "npu") ? "SHMEM_ASCEND_LIBRARY" : "SHMEM_CUDA_LIBRARY"), RTLD_NOW | RTLD_NOLOAD);
+    CHECK(driver);
+    void (*fail)(const char *, int, int) = (void (*)(const char *, int, int))(uintptr_t)dlsym(driver, "double_fail");
+    CHECK(fail);
+    for (int way = 0; way < 3; way++) {
+        int64_t all[64];
+        if (me == n - 1)
+            fail(!strcmp(type, "npu") ? "aclrtSynchronizeStream" : "cuStreamSynchronize", 1, 999);
+        int rc = way == 0   ? shmemx_all_reduce(x, COUNT, SHMEMX_INT64, SHMEMX_MAX)
+                 : way == 1 ? shmemx_broadcast(x, BYTES, 0)
+                            : shmemx_all_gather(all, x, 8);
+        CHECK(rc < 0 && strstr(shmemx_last_error(), me == n - 1 ? "Synchronize" : "cannot take part"), "%d", rc);
+    }
+    dlclose(driver);
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 2);
@@ -136,6 +157,7 @@ int main(int argc, char **argv)
     CASE(on_a_stream);
     CASE(rights);
     CASE(collectives);
+    CASE(one_cannot);
     CASE(freed_while_registered);
     GIVES(0, shmemx_stream_destroy(stream));
     GIVES(0, shmemx_deregister(region));
