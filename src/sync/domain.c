@@ -217,8 +217,25 @@ static bool within(const void *object, const void *from, const void *to)
     return (uintptr_t)object >= (uintptr_t)from && (uintptr_t)object < (uintptr_t)to;
 }
 
+/* Only the word itself says whether it is held: the object may have gone with its pool, by another thread or by the end
+   of a mapping, and another one lie at its address. */
+static bool is_true(const struct shmemi_held *held)
+{
+    const _Atomic uint64_t *word = held->object;
+    return shmemi_holder_is(atomic_load_explicit(word, memory_order_relaxed),
+                            held->holder); /* ours: nobody changes it */
+}
+
+static void drop_untrue(const void *from, const void *to)
+{
+    for (unsigned i = shmemi_held.count; i > 0; i--)
+        if (within(shmemi_held.entries[i - 1].object, from, to) && !is_true(&shmemi_held.entries[i - 1]))
+            drop(i - 1);
+}
+
 void *shmemi_held_find(const void *from, const void *to)
 {
+    drop_untrue(from, to);
     for (unsigned i = shmemi_held.count; i > 0; i--)
         if (within(shmemi_held.entries[i - 1].object, from, to))
             return shmemi_held.entries[i - 1].object;
@@ -228,6 +245,7 @@ void *shmemi_held_find(const void *from, const void *to)
 unsigned shmemi_held_count(const void *from, const void *to)
 {
     unsigned count = 0;
+    drop_untrue(from, to);
     for (unsigned i = 0; i < shmemi_held.count; i++)
         count += within(shmemi_held.entries[i].object, from, to);
     return count;

@@ -136,7 +136,8 @@ static inline void shmemi_held_remove(void *object)
 
 int shmemi_held_add(void *object, uint64_t holder, shmemi_lose lose); /* both at once */
 
-/* The last that lies within [from, to), or NULL. */
+/* The last that lies within [from, to), which is mapped, or NULL. Words there that do not name their holder are no
+   longer held, and forgotten. */
 void *shmemi_held_find(const void *from, const void *to);
 unsigned shmemi_held_count(const void *from, const void *to);
 

@@ -443,7 +443,7 @@ static void end_writing(const struct shmemi_rw *rw)
 int shmemi_rwlock_unlock(const struct shmemi_rw *rw)
 {
     char who[SHMEMI_HOLDER_TEXT];
-    uint64_t mine = shmemi_site_holder(rw->site), writer = writer_of(rw->lock);
+    uint64_t writer = writer_of(rw->lock);
     void *held = shmemi_held_find(rw->lock, &rw->lock->seats[rw->seats]);
     if (!held && (writer == 0 || writer == SHMEMI_RWLOCK_POISONED))
         return shmemi_fail(-EPERM, "this thread has it neither for reading nor for writing, and nobody writes");
@@ -451,16 +451,10 @@ int shmemi_rwlock_unlock(const struct shmemi_rw *rw)
         return shmemi_fail(-EPERM, "this thread does not have it: %s writes, or is about to",
                            shmemi_holder_text(rw->site->domain, writer, who));
     shmemi_held_remove(held);
-    if (held == rw->lock) {
-        if (!is_mine(rw))
-            return shmemi_fail(-EIO, "it is damaged: its word says %#llx", (unsigned long long)writer);
+    if (held == rw->lock)
         end_writing(rw);
-        return 0;
-    }
-    struct shmemi_seat *seat = held;
-    if (owner(sitting(seat)) != mine)
-        return shmemi_fail(-EIO, "it is damaged: this reader's seat says %#llx", (unsigned long long)sitting(seat));
-    empty(seat);
+    else
+        empty(held);
     return 0;
 }
 

@@ -169,6 +169,8 @@ static int post_owned(const struct shmemi_sem *sem, unsigned count)
     for (unsigned i = 0; i < count; i++) {
         _Atomic uint64_t *unit = shmemi_held_find(from, to);
         uint64_t who = mine;
+        if (!unit) /* a word was noted twice, once as that of an object that lay here before */
+            break;
         /* [units]; it fails for a word that somebody scribbled on */
         atomic_compare_exchange_strong_explicit(unit, &who, 0, memory_order_seq_cst, memory_order_relaxed);
         shmemi_held_remove((void *)(uintptr_t)unit);

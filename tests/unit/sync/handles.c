@@ -350,11 +350,36 @@ static void files(void **state)
     unlink(path);
 }
 
+/* A pool that was closed while this thread held what lay in it: of what is mapped at its address later it has nothing.
+ */
+static void pools_that_went(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        shmemx_pool_t mine = make_pool();
+        shmemx_rwlock_t lock;
+        shmemx_semaphore_t units;
+        ok(shmemx_rwlock_create(mine, NULL, 64, &lock));
+        ok(shmemx_semaphore_create(mine, NULL, 2, 0, 1, &units));
+        refuses(EPERM, "0 units", shmemx_semaphore_post(units, 1));
+        ok(shmemx_semaphore_wait(units, 0));
+        ok(shmemx_rwlock_wrlock(lock, 0));
+        refuses(EDEADLK, "for writing", shmemx_rwlock_rdlock(lock, 0));
+        ok(shmemx_rwlock_unlock(lock));
+        refuses(EPERM, "neither", shmemx_rwlock_unlock(lock));
+        ok(shmemx_rwlock_rdlock(lock, 0));
+        refuses(EDEADLK, "for reading", shmemx_rwlock_wrlock(lock, 0));
+        ok(shmemx_rwlock_close(lock));
+        ok(shmemx_semaphore_close(units));
+        ok(shmemx_pool_close(mine));
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {pool_test(mutexes),    pool_test(types_differ), pool_test(rwlocks),
-                                       pool_test(semaphores), pool_test(conditions),   pool_test(barriers),
-                                       pool_test(events),     pool_test(words),        pool_test(buffers),
-                                       pool_test(keys),       pool_test(files)};
+    const struct CMUnitTest tests[] = {
+        pool_test(mutexes),    pool_test(types_differ), pool_test(rwlocks), pool_test(semaphores),
+        pool_test(conditions), pool_test(barriers),     pool_test(events),  pool_test(words),
+        pool_test(buffers),    pool_test(keys),         pool_test(files),   cmocka_unit_test(pools_that_went)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
