@@ -12,6 +12,7 @@
 #include "wire.h"
 
 enum { ASK_WITHIN = 5, TELL_WITHIN = 50000000 }; /* s; ns */
+enum { DYING_MOST = 16 };                        /* that are met in one place, one after the other */
 
 void shmemi_share_name(uint64_t number, char out[SHMEMI_SHARE_NAME])
 {
@@ -85,6 +86,17 @@ static int ask_one(unsigned slot, const struct shmemi_share_request *r, const st
     return rc;
 }
 
+/* The one in a place may die while it is asked: another may be there by then. A process that ends closes its sockets
+   one after the other, so that it may be met more than once. */
+static int ask_in_place(unsigned slot, const struct shmemi_share_request *r, const struct shmemi_meanwhile *meanwhile,
+                        struct shmemi_share_answer *a, int fds[2], unsigned *nfds)
+{
+    int rc = ask_one(slot, r, meanwhile, a, fds, nfds);
+    for (int again = 0; rc == -EPIPE && again < DYING_MOST; again++)
+        rc = ask_one(slot, r, NULL, a, fds, nfds);
+    return rc;
+}
+
 /* Whether nobody else has to be asked. Members have the table in common, so what one does not know, none does. */
 static bool is_definite(int rc, unsigned slot)
 {
@@ -130,9 +142,7 @@ int shmemi_share_ask(const struct shmemi_share_request *r, bool guests, const st
         unsigned slot = i ? i - 1 : r->slot;
         if (i == 0 ? !known : slot == r->slot)
             continue;
-        int rc = ask_one(slot, r, meanwhile, a, fds, nfds);
-        if (rc == -EPIPE) /* it died just now: another may be in its place */
-            rc = ask_one(slot, r, NULL, a, fds, nfds);
+        int rc = ask_in_place(slot, r, meanwhile, a, fds, nfds);
         if (rc == -ECONNREFUSED)
             continue;
         if (rc == -EINTR)

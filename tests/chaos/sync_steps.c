@@ -474,6 +474,14 @@ static bool helpers_end(void)
     return true;
 }
 
+/* The one killed before may have had a lock that the helpers were already done with: it is repaired here, so that
+   nobody below meets that death but those who are to meet this one. */
+static void repair(void)
+{
+    if (take_mutex(mutex) < 0 || shmemx_mutex_unlock(mutex) < 0 || take_writer() < 0 || shmemx_rwlock_unlock(rwlock) < 0)
+        fail_msg("what the last one left cannot be repaired: %s", shmemx_last_error());
+}
+
 static void sweep(void)
 {
     struct shmemi_pool *inside = (struct shmemi_pool *)(void *)pool;
@@ -525,6 +533,7 @@ static unsigned long kill_one(size_t which, unsigned long step)
     int odd = 0;
     page->done = 0;
     sweep();
+    repair();
     o->before();
     if (o->helpers_first)
         helpers_begin(which);
