@@ -985,6 +985,7 @@ static void silent_clients(void **state)
 static pthread_mutex_t lie_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct shmemi_share_answer lie;
 static int lie_fd;
+static _Atomic int silent_ends; /* so many are left without an answer, as by one that ends */
 
 static void lies(void *context, int socket)
 {
@@ -992,7 +993,9 @@ static void lies(void *context, int socket)
     unsigned none;
     (void)context;
     pthread_mutex_lock(&lie_lock);
-    if (shmemi_wire_receive(socket, &r, sizeof r, NULL, 0, &none, shmemi_now() + 1000000000) == 0)
+    if (silent_ends > 0)
+        silent_ends--;
+    else if (shmemi_wire_receive(socket, &r, sizeof r, NULL, 0, &none, shmemi_now() + 1000000000) == 0)
         shmemi_wire_send(socket, &lie, sizeof lie, &lie_fd, lie_fd >= 0, shmemi_now() + 1000000000);
     pthread_mutex_unlock(&lie_lock);
 }
@@ -1056,6 +1059,11 @@ static void liars(void **state)
     memset(bad.text, 'x', sizeof bad.text);
     memcpy(bad.text, "\033[31mno\n", 8);
     refuses(EACCES, "?[31mno?xxx", told(bad, -1));
+    silent_ends = 4; /* whoever comes next into the place is asked */
+    ok(told(good, fd));
+    assert_int_equal(silent_ends, 0);
+    silent_ends = 1000; /* but not without an end */
+    refuses(EPIPE, "has gone", told(good, fd));
     shmemi_service_stop(service);
     close(unsealed);
 }
