@@ -174,7 +174,7 @@ class Job:
         self.pid = self.process.pid
 
     def text(self, file):
-        return os.pread(file.fileno(), 1 << 26, 0).decode(errors='replace')
+        return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors='replace')
 
     def wait_for(self, text, timeout=10):
         """Until standard output holds the text that often as it has lines: waits for a program to be ready."""

@@ -50,7 +50,7 @@ def check(cc, model, definitions, live, folder, refuted=False):
     source = pathlib.Path(__file__).resolve().parent / f'{model}.pml'
     subprocess.run(['spin', *definitions, '-a', source], cwd=folder, check=True, stdout=subprocess.PIPE)
     options = ['-DNFAIR=4'] if live else ['-DSAFETY']
-    subprocess.run([cc, '-O0' if refuted else '-O1', '-w', '-DMEMLIM=2048', '-DCOLLAPSE', *options, '-o', 'pan', 'pan.c'], cwd=folder, check=True)
+    subprocess.run([cc, '-O0' if refuted else '-O1', '-w', '-DMEMLIM=3072', *options, '-o', 'pan', 'pan.c'], cwd=folder, check=True)
     arguments = ['-m100000' if model in ('pool', 'slab') else '-m3000000'] + (['-a', '-f'] if live else [])
     if model in ('queue', 'pool', 'slab'):  # whose processes die wherever they are, which is no end that the model names
         arguments.append('-E')

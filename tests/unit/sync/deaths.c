@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes that are killed while they have something or wait for it, one case after the other; cycles of waits; memory
 // that somebody scribbles on; and processes with equal numbers in different PID namespaces.
+#include "sleepers.h"
 #include "sync.h"
 
 #include <sched.h>
@@ -101,7 +102,7 @@ static void mutex_holder(void **state)
         refuses(EBUSY, "(pid ", shmemx_mutex_trylock(mutex));
         refuses(EPERM, "(pid ", shmemx_mutex_unlock(mutex));
         pid_t waiter = child(1, lock_it);
-        usleep(20000);
+        await_sleepers(waiter, 1);
         kill_child(pid);
         step_to(2); /* the waiter has it now */
         assert_int_equal(atomic_load(&page->rc[1]), -EOWNERDEAD);
@@ -120,7 +121,8 @@ static void mutex_waiter(void **state)
         atomic_store(&page->step, 0);
         ok(shmemx_mutex_lock(mutex, 0));
         pid_t first = child(0, lock_it), other = child(1, lock_it);
-        usleep(30000);
+        await_sleepers(first, 1);
+        await_sleepers(other, 1);
         kill(first, SIGSTOP);
         ok(shmemx_mutex_unlock(mutex));
         kill_child(first);
@@ -156,18 +158,18 @@ static void readers_and_writers(void **state)
     step_to(1);
     refuses(ETIMEDOUT, "reads", shmemx_rwlock_wrlock(rwlock, 0.01));
     pid_t writer = child(1, write_it); /* waits for the reader */
-    usleep(30000);
+    await_sleepers(writer, 1);
     refuses(ETIMEDOUT, "writes", shmemx_rwlock_rdlock(rwlock, 0.01));
     refuses(EBUSY, "writes", shmemx_rwlock_tryrdlock(rwlock));
     kill_child(writer); /* it had not written yet: nobody is told */
     ok(shmemx_rwlock_rdlock(rwlock, 10));
     ok(shmemx_rwlock_unlock(rwlock));
     writer = child(1, write_it);
-    usleep(30000);
+    await_sleepers(writer, 1);
     kill_child(reader);
     step_to(2); /* the writer is in: the dead reader was counted out */
     pid_t queued = child(2, read_it);
-    usleep(30000);
+    await_sleepers(queued, 1);
     kill_child(queued);
     kill_child(writer);
     refuses(EOWNERDEAD, "not taken", shmemx_rwlock_rdlock(rwlock, 10));
@@ -176,7 +178,8 @@ static void readers_and_writers(void **state)
     ok(shmemx_rwlock_unlock(rwlock));
     ok(shmemx_rwlock_wrlock(rwlock, 10));
     pid_t waiting[2] = {child(3, read_it), child(4, write_it)};
-    usleep(30000);
+    await_sleepers(waiting[0], 1);
+    await_sleepers(waiting[1], 1);
     kill(waiting[0], SIGSTOP); /* let in, and dead before it knows */
     ok(shmemx_rwlock_unlock(rwlock));
     kill_child(waiting[0]);
@@ -204,7 +207,7 @@ static void owned_units(void **state)
     refuses(ETIMEDOUT, "taken", shmemx_semaphore_wait(semaphore, 0.01));
     refuses(EBUSY, "2 of its units", shmemx_semaphore_destroy(semaphore));
     pid_t other = child(1, take_both);
-    usleep(30000);
+    await_sleepers(other, 1);
     kill_child(pid);
     step_to(2);
     assert_int_equal(atomic_load(&page->rc[1]), 0);
@@ -273,7 +276,7 @@ static void signals(void **state)
     pid_t holder = child(1, lock_it);
     step_to(2);
     ok(shmemx_cond_broadcast(cond));
-    usleep(20000);
+    await_sleepers(waiter, 1);
     kill_child(holder);
     done_to(2);
     assert_int_equal(atomic_load(&page->rc[0]), -EOWNERDEAD);
@@ -335,9 +338,9 @@ static void waiters(void **state)
     for (int kind = 0; kind < 2; kind++) {
         atomic_store(&page->done, 0);
         pid_t first = child(0, kind ? await_word : await_event);
-        usleep(30000);
+        await_sleepers(first, 1);
         pid_t other = child(1, kind ? await_word : await_event);
-        usleep(30000);
+        await_sleepers(other, 1);
         refuses(EBUSY, "waits", kind ? shmemx_word_destroy(word) : shmemx_event_destroy(event));
         kill(first, SIGSTOP);
         if (kind) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The internal lock: who waits when its holder dies, and words that make no sense.
+#include "sleepers.h"
 #include "unit.h"
 
 #include <sched.h>
@@ -147,7 +148,8 @@ static void all_sleepers_go_on(void **state)
             }
         while (atomic_load(&shared->waiting) < SLEEPERS)
             usleep(1000);
-        usleep(20000);
+        for (int i = 0; i < SLEEPERS; i++)
+            await_sleepers(pids[i], 1);
         kill(holder, SIGKILL);
         waitpid(holder, NULL, 0);
         int64_t begin = shmemi_now();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several threads of one process: exclusion, hand-over, fairness, timeouts, and threads that end with something held.
+#include "sleepers.h"
 #include "sync.h"
 
 enum { THREADS = 4 };
@@ -252,7 +253,7 @@ static void readers_have_their_turn(void **state)
         ok(shmemx_rwlock_wrlock(rwlock, -1));
         pthread_t writer = start(write_once, 0), reader = start(read_in_turn, 0);
         assert_true(wait_until(&inside, 1));
-        usleep(100000); /* both sleep by now */
+        await_sleepers(getpid(), 2);
         ok(shmemx_rwlock_unlock(rwlock));
         pthread_join(reader, NULL);
         pthread_join(writer, NULL);
@@ -556,7 +557,7 @@ static void events(void **state)
         atomic_store(&inside, 0);
         for (int i = 0; i < THREADS; i++)
             threads[i] = start(pass_event, 0);
-        usleep(150000); /* one of them sleeps by now */
+        await_sleepers(getpid(), THREADS);
         refuses(EBUSY, "waits", shmemx_event_destroy(event));
         for (int i = 1; i <= (automatic ? THREADS : 1); i++) {
             ok(shmemx_event_set(event));
