@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pin.h"
 #include "portable.h"
 
 enum {
@@ -68,22 +69,6 @@ static inline void pairs_made(struct pairs_shared *shared)
     __atomic_store_n(&shared->ready, 1, __ATOMIC_RELEASE);
 }
 
-/* Each worker on a core of its own, where there are enough. */
-static inline void pairs_pin(int worker)
-{
-    cpu_set_t all, one;
-    if (sched_getaffinity(0, sizeof all, &all) != 0)
-        return;
-    int left = worker % (CPU_COUNT(&all) ? CPU_COUNT(&all) : 1);
-    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, &all) && left-- == 0) {
-            CPU_ZERO(&one);
-            CPU_SET(cpu, &one);
-            sched_setaffinity(0, sizeof one, &one);
-            return;
-        }
-}
-
 /* Inlined with the allocator's own functions, so that they are called as a program calls them. Writes into each block,
    as whoever allocates one does. */
 static inline __attribute__((always_inline)) void pairs_turn(const struct pairs_plan *plan, void **live, int count,
@@ -113,7 +98,7 @@ static inline __attribute__((always_inline)) void pairs_work(int worker, int wor
     static struct pairs_plan plan;
     void *live[PAIRS_LIVE] = {0};
     int count = times(300000);
-    pairs_pin(worker);
+    pin(worker);
     pairs_draw(&plan, (uint64_t)worker + 1);
     allocator->attach(worker, shared);
     pairs_meet(shared, &shared->attached, workers);

@@ -148,7 +148,7 @@ static void *take_times(void *context)
 {
     int count = *(const int *)context;
     bool poll = *((const int *)context + 1);
-    queue_pin(1);
+    pin(1);
     for (int i = 0; i < count; i++) {
         double sent;
         int rc;
@@ -189,7 +189,7 @@ static void measure_latency(const char *name, bool poll)
 static int latency(void)
 {
     make_queue(1);
-    queue_pin(0);
+    pin(0);
     measure_latency("asleep", false);
     measure_latency("polling", true);
     return 0;

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pin.h"
 #include "portable.h"
 
 enum {
@@ -59,21 +60,6 @@ static inline void *queue_memory(size_t bytes)
     return at;
 }
 
-static inline void queue_pin(int worker)
-{
-    cpu_set_t all, one;
-    if (sched_getaffinity(getpid(), sizeof all, &all) != 0)
-        return;
-    int left = worker % (CPU_COUNT(&all) ? CPU_COUNT(&all) : 1);
-    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, &all) && left-- == 0) {
-            CPU_ZERO(&one);
-            CPU_SET(cpu, &one);
-            pthread_setaffinity_np(pthread_self(), sizeof one, &one);
-            return;
-        }
-}
-
 static inline void queue_wait(int *word, int value)
 {
     while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < value)
@@ -93,7 +79,7 @@ static inline __attribute__((always_inline)) void queue_push_all(struct queue_wo
 {
     struct queue_shared *shared = work->shared;
     if (work->fill)
-        queue_pin(work->me);
+        pin(work->me);
     for (int r = 0; r < work->rounds; r++) {
         if (work->fill) { /* at the same instant */
             __atomic_add_fetch(&shared->done, 1, __ATOMIC_ACQ_REL);

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pin.h"
 #include "portable.h"
 
 enum { WORKERS_MOST = 8, TURNS = 9 };
@@ -76,21 +77,6 @@ static void prepare(void)
         need(shmemx_event_create(pool, NULL, 1, 0, &event[i]), "creating an event");
         need(shmemx_barrier_create(pool, NULL, i ? 8 : 4, &barrier[i]), "creating a barrier");
     }
-}
-
-static void pin(int worker)
-{
-    cpu_set_t all, one;
-    if (sched_getaffinity(0, sizeof all, &all) != 0)
-        return;
-    int left = worker % (CPU_COUNT(&all) ? CPU_COUNT(&all) : 1);
-    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, &all) && left-- == 0) {
-            CPU_ZERO(&one);
-            CPU_SET(cpu, &one);
-            sched_setaffinity(0, sizeof one, &one);
-            return;
-        }
 }
 
 /* Runs the work in so many processes at once, which begin together. */
