@@ -212,9 +212,21 @@ def test_samples_that_cannot_be(sample, kind, words):
         assert word in str(raised.value)
 
 
+def test_pinned_batches(monkeypatch):
+    """Without an accelerator a warning and the batch itself; with one what torch's own function makes of each batch."""
+    if not torch.cuda.is_available():
+        with pytest.warns(UserWarning, match='no accelerator'):
+            assert len(list(st.DataLoader(Rows(), batch_size=4, num_workers=1, pin_memory=True))) > 0
+    import torch.utils.data._utils.pin_memory as torchs
+    monkeypatch.setattr(torch.cuda, 'is_available', lambda: True)
+    if hasattr(torch, 'accelerator'):
+        monkeypatch.setattr(torch.accelerator, 'is_available', lambda: True)
+    monkeypatch.setattr(torchs, 'pin_memory', lambda batch, device=None: ('pinned', device, batch))
+    for batch in st.DataLoader(Rows(), batch_size=4, num_workers=1, pin_memory=True):
+        assert batch[:2] == ('pinned', None) and isinstance(batch[2], torch.Tensor)
+
+
 def test_arguments():
-    with raises(NotImplementedError, 'pin_memory', 'not pinned'):
-        st.DataLoader(Rows(), pin_memory=True)
     with raises(ValueError, 'seed and generator'):
         st.DataLoader(Rows(), seed=1, generator=torch.Generator())
     with pytest.raises((ValueError, AssertionError)) as raised:  # torch 1 refuses it itself

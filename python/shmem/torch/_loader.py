@@ -12,8 +12,9 @@ import os
 import pickle
 import signal
 import time
+import warnings
 import weakref
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 import torch
@@ -204,6 +205,18 @@ _ITERABLE = torch.utils.data._DatasetKind.Iterable if hasattr(torch.utils.data, 
 # --- the iterator -----------------------------------------------------------------------------------------------------------------------------
 
 
+def _pinning(loader: Any) -> Callable[[Any], Any] | None:
+    """What makes a pinned copy of a batch, whatever it is made of; None where nothing is to be pinned."""
+    if not loader.pin_memory:
+        return None
+    accelerator = getattr(torch, 'accelerator', None)  # since torch 2.6; before that, torch pins for CUDA
+    if not (torch.cuda.is_available() if accelerator is None else accelerator.is_available()):
+        warnings.warn("'pin_memory' argument is set as true but no accelerator is found: nothing is pinned", stacklevel=4)
+        return None
+    from torch.utils.data._utils.pin_memory import pin_memory
+    return lambda batch: pin_memory(batch, loader.pin_memory_device or None)
+
+
 class _Iterator:
     """One pass over the data, or with persistent workers one after the other. Order, and who does what, are torch's."""
 
@@ -216,6 +229,7 @@ class _Iterator:
         self._persistent, self._timeout, self._workers = loader.persistent_workers, loader.timeout, loader.num_workers
         self._prefetch, self._in_order = loader.prefetch_factor, getattr(loader, 'in_order', True)
         self._iterable, self._batched = loader._dataset_kind == _ITERABLE, loader._auto_collation
+        self._pin = _pinning(loader)
         self._store = loader._shmem_store()
         self._crew = _Crew(loader, self._store, base_seed)
         self._end = weakref.finalize(self, self._crew.end)  # also at the end of the interpreter
@@ -307,7 +321,8 @@ class _Iterator:
                 if self._in_order and number != self._next:
                     continue
                 task = self._tasks[number]
-            return self._deliver(number, task)
+            batch = self._deliver(number, task)
+            return batch if self._pin is None else self._pin(batch)
 
     def _due(self) -> int | None:
         """The number of the batch that is next, or None: that was all."""
@@ -465,12 +480,13 @@ class DataLoader(_TorchLoader):  # type: ignore[type-arg]
     * A worker that dies raises WorkerDied in the trainer within a fraction of a second, naming the sample and the cause. An
       exception of the dataset is raised with its class, the worker's traceback and the index of the sample.
     * seed: a number, instead of generator. max_bytes: how much memory batches may take (None: that of the machine).
-    * pin_memory=True is refused: this memory is not pinned, and a pinned copy is what ``batch.pin_memory()`` makes.
+    * pin_memory=True makes a pinned copy of each batch in the trainer, when it is asked for; without an accelerator it warns,
+      as torch does, and does nothing.
 
     Workers end with the iterator, at the end of the interpreter, when the trainer is killed, and on Ctrl-C. Tensors of a
     batch can be written to. NumPy arrays in what a collate_fn returns arrive without a copy, too.
 
-    Raises: NotSupported (pin_memory, datapipes; in the trainer: batches with tensors on another device), InvalidArgument,
+    Raises: NotSupported (datapipes; in the trainer: batches with tensors on another device), InvalidArgument,
     WorkerDied, Timeout (timeout), PoolFull (in the worker, passed on).
     """
 
@@ -486,9 +502,6 @@ class DataLoader(_TorchLoader):  # type: ignore[type-arg]
         super().__init__(dataset, *args, **keywords)
         if self.num_workers and not self.prefetch_factor:
             raise make(_FUNCTION, 'value', 'prefetch_factor is 0, so workers would never be asked for a batch')
-        if self.pin_memory:
-            raise make(_FUNCTION, 'unsupported', 'pin_memory is True, but batches lie in shared memory that is not pinned: call '
-                                                 'batch.pin_memory() on what is to be copied to a device')
         pipes = [getattr(torch.utils.data, name) for name in ('IterDataPipe', 'MapDataPipe') if hasattr(torch.utils.data, name)]
         if self.num_workers and isinstance(dataset, tuple(pipes)):
             raise make(_FUNCTION, 'unsupported', 'dataset is a datapipe, whose shuffling and sharding are set up by torch\'s own '
