@@ -8,9 +8,9 @@
 //
 // Errors, beside those that a function names: -EINVAL an argument; -ENODEV no driver, no device, or no device of that
 // number; -ENOTSUP the driver is too old (the text tells which call is missing, and what brings it) or the device
-// cannot; -ENOMEM; -EBUSY another process has the device for itself; -ESTALE who owned the memory is gone; -EIO what
-// else the driver says; -EPERM in a forked child of a process that used devices, which drivers do not survive. Any
-// thread may call any of these, one at a time for one stream.
+// cannot; -ENOMEM; -EBUSY another process has the device for itself; -ESTALE who owned the memory is gone, or what was
+// adopted was freed; -EIO what else the driver says; -EPERM in a forked child of a process that used devices, which
+// drivers do not survive. Any thread may call any of these, one at a time for one stream.
 #ifndef SHMEMX_DEVICE_H
 #define SHMEMX_DEVICE_H
 
@@ -81,10 +81,30 @@ typedef struct {
 } shmemx_device_pool_stats_t;
 SHMEMX_API int shmemx_device_pool_stats(shmemx_device_pool_t pool, shmemx_device_pool_stats_t *out);
 
-/* Device memory that others allocated (a tensor's, say) and keep: copies take it from then on. shmemx_device_disown()
-   before it is freed. -EEXIST: some of it is known already. */
+/* Device memory that others allocated (a tensor's, say), and keep until shmemx_device_disown(): copies take it from
+   then on, shmemx_export() makes keys of any part of it, and shmemx_register() regions, where the driver can share it.
+   On CUDA that is memory of cudaMalloc and cuMemAlloc, of which importers map the whole allocation; on Ascend memory of
+   aclrtMalloc with drivers that have keys, of which they map whole pages. -ENOTSUP of those two says what cannot be
+   shared, and what to do.
+
+   The driver is asked what the memory is, where it can tell: -EINVAL it is no device's or another device's. It is asked
+   again when the memory is copied with waiting, exported, registered, and imported: -ESTALE, it was freed meanwhile. On
+   a stream it is not asked. -EEXIST: some of it is known already. */
 SHMEMX_API int shmemx_device_adopt(const char *type, int number, void *address, size_t size);
+
+/* Before it is freed. Revokes its keys; other processes give their imports back before. What is queued on it has to be
+   finished. -EBUSY: it is registered as a region, or this process has imports of its keys. */
 SHMEMX_API int shmemx_device_disown(void *address);
+
+typedef struct {
+    int number;   /* the device that it lies on */
+    void *base;   /* of the allocation that holds it; NULL: the driver does not tell */
+    size_t bytes; /* of that allocation; 0: the driver does not tell */
+} shmemx_device_pointer_info_t;
+
+/* What the driver of a type says of an address: 1, it is memory of a device, and *out says of which; 0, it is none, or
+   was freed. -ENOTSUP: the driver cannot tell. */
+SHMEMX_API int shmemx_device_pointer_info(const char *type, const void *address, shmemx_device_pointer_info_t *out);
 
 /* 1 when the address is device memory that this library knows, and then *type ("npu", "cuda") and *number say of which;
    else 0. */
@@ -92,18 +112,19 @@ SHMEMX_API int shmemx_device_where(const void *address, const char **type, int *
 
 /* --- keys --------------------------------------------------------------------------------------------------------- */
 
-/* shmemx_export() makes keys of buffers of a device pool, too, and shmemx_revoke() ends them. They work while the
-   process lives that made them, for processes of this user on this machine; rights for other users or groups, and
-   frozen, are refused, since a mapping opens the whole pool. */
+/* shmemx_export() makes keys of buffers of a device pool and of what was adopted, too, and shmemx_revoke() ends them.
+   They work while the process lives that made them, for processes of this user on this machine; rights for other users
+   or groups, and frozen, are refused, since a mapping opens the whole pool (or allocation). */
 
 typedef struct shmemx_device_import *shmemx_device_import_t;
 
 /* Maps what a key of device memory opens. mode: SHMEMX_IMPORT_READ or SHMEMX_IMPORT_WRITE; drivers map for both, so
    that reading only is what this library's copies keep to, as long as nobody in this process imports the pool for
    writing. number: the device of this process that is to use it; -1: the one that it lies on, whatever number that has
-   here. A pool is mapped once, however many keys of it are imported; the owner's driver is told which process to let
-   in. -EMEDIUMTYPE: the key is of host memory (shmemx_import(), which answers the same for keys of devices). -ENODEV:
-   this process does not see the device. -ENOTSUP: the device `number` cannot reach it. Others as of shmemx_import(). */
+   here. A pool (or what was adopted) is mapped once, however many keys of it are imported; the owner's driver is told
+   which process to let in. -EMEDIUMTYPE: the key is of host memory (shmemx_import(), which answers the same for keys of
+   devices). -ENODEV: this process does not see the device. -ENOTSUP: the device `number` cannot reach it. Others as of
+   shmemx_import(). */
 SHMEMX_API int shmemx_device_import(const char *key, shmemx_import_mode_t mode, const char *token, int number,
                                     shmemx_device_import_t *out);
 

@@ -137,6 +137,17 @@ int shmemx_device_disown(void *address)
     return NAMED(shmemi_device_disown(address));
 }
 
+int shmemx_device_pointer_info(const char *type, const void *address, shmemx_device_pointer_info_t *out)
+{
+    const struct shmemi_device_hal *hal;
+    struct shmemi_device_pointer what;
+    int rc = type && out ? shmemi_device_open(type, &hal, NULL) : null(type ? "out" : "type");
+    if (rc < 0 || (rc = hal->describe_pointer(address, &what)) < 0)
+        return NAMED(rc);
+    *out = (shmemx_device_pointer_info_t){.number = what.number, .base = what.base, .bytes = what.bytes};
+    return what.device;
+}
+
 int shmemx_device_where(const void *address, const char **type, int *number)
 {
     struct shmemi_device_span span;

@@ -37,6 +37,14 @@ static int find_ends(void *to, const void *from, size_t bytes, struct ends *out)
     return rc;
 }
 
+/* Memory of others may be freed at any time: the driver is asked before it is touched, since a copy to where there is
+   none could end the process. */
+static int check_adopted(const struct ends *e)
+{
+    int rc = e->to && e->to->adopted ? shmemi_device_check_adopted(e->to->adopted) : 0;
+    return rc == 0 && e->from && e->from->adopted ? shmemi_device_check_adopted(e->from->adopted) : rc;
+}
+
 /* Lets the device of a stream touch a span that lies on another. */
 static int admit(struct shmemi_device_span *span, int device)
 {
@@ -137,7 +145,7 @@ static int copy(void *to, const void *from, size_t bytes, bool known)
     shmemi_device_table_lock();
     if ((rc = find_ends(to, from, bytes, &e)) == 0 && known && !e.to && !e.from)
         rc = shmemi_fail(-ENOENT, "the device memory at %p or %p is no more", to, from);
-    if (rc == 0)
+    if (rc == 0 && (rc = check_adopted(&e)) == 0)
         rc = copy_between(&e, to, from, bytes);
     shmemi_device_table_unlock();
     return rc;

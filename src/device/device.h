@@ -36,7 +36,8 @@ struct shmemi_device_span {
     bool read_only;
     const struct shmemi_device_memory *memory; /* NULL: adopted */
     struct shmemi_device_pool *pool;           /* or NULL */
-    uint64_t admitted; /* a bit a device of this process that was let in; under the table's lock */
+    uint64_t admitted;                     /* a bit a device of this process that was let in; under the table's lock */
+    struct shmemi_device_adopted *adopted; /* or NULL */
 };
 
 /* The span that holds the address: true, and a copy of it. */
@@ -61,10 +62,18 @@ int shmemi_device_table_add(const struct shmemi_device_span *span);
 /* No copy of this library's is going on in it when this returns. -ENOENT: there is no such. */
 int shmemi_device_table_remove(const char *begin);
 
-/* Device memory that others allocated and that others free: its address, type and device are believed. -EEXIST: it
-   overlaps what is known already. shmemi_device_disown() before it is freed. */
+/* --- what others allocated (adopt.c) ------------------------------------------------------------------------------ */
+
+/* Device memory that others allocated and that others free; shmemi_device_disown() before that. The driver is asked
+   whether it is what it is said to be: -EINVAL. A driver that cannot tell is no error. -EEXIST: it overlaps what is
+   known already. */
 int shmemi_device_adopt(const char *type, int device, void *address, size_t bytes);
+
+/* Its keys are revoked. -EBUSY: it is pinned, or this process has imports of its keys. */
 int shmemi_device_disown(void *address);
+
+/* Asks the driver whether what was adopted is still that memory: -ESTALE, it was freed. Where it cannot tell: 0. */
+int shmemi_device_check_adopted(const struct shmemi_device_adopted *adopted);
 
 /* --- pools (pool.c) ----------------------------------------------------------------------------------------------- */
 
@@ -80,12 +89,12 @@ int shmemi_device_pool_close(struct shmemi_device_pool *pool);
 /* align: a power of two up to 2 MiB, 0: 512. The content is undefined. -ENOMEM tells how much is free. */
 int shmemi_device_alloc(struct shmemi_device_pool *pool, size_t bytes, size_t align, void **out);
 
-/* Its keys are revoked. Work that is queued on it has to be finished. -EINVAL: no buffer of the pool begins there; -EBUSY:
-   a part of it is pinned. */
+/* Its keys are revoked. Work that is queued on it has to be finished. -EINVAL: no buffer of the pool begins there;
+   -EBUSY: a part of it is pinned. */
 int shmemi_device_free(struct shmemi_device_pool *pool, void *address);
 
-/* While a part of a buffer is pinned, the buffer is not freed and the pool not closed: -EBUSY. -EINVAL: not in one buffer
-   of a pool. */
+/* While a part of a buffer is pinned, the buffer is not freed and the pool not closed, and what was adopted is not
+   disowned: -EBUSY. -EINVAL: not in one buffer of a pool, nor in one adopted piece. */
 int shmemi_device_pin(const void *address, size_t bytes);
 void shmemi_device_unpin(const void *address);
 
@@ -97,8 +106,9 @@ struct shmemi_device_pool_stats {
 };
 int shmemi_device_pool_stats(struct shmemi_device_pool *pool, struct shmemi_device_pool_stats *out);
 
-/* A key of a part of one buffer, for processes of this user on this machine. -EACCES for rights of others, -EINVAL for
-   what is not in one buffer. what: segment, offset and bytes are filled in. */
+/* A key of a part of one buffer, or of one adopted piece, for processes of this user on this machine. -EACCES for
+   rights of others, -EINVAL for what is not in one buffer or piece; -ENOTSUP: it was allocated in a way that cannot be
+   shared. what: segment, offset and bytes are filled in. */
 int shmemi_device_export(const void *address, size_t bytes, struct shmemi_export *what, char text[SHMEMI_KEY_TEXT]);
 /* -ENOENT: no pool of this process made it. */
 int shmemi_device_revoke(const struct shmemi_key *key);

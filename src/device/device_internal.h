@@ -16,6 +16,19 @@ const struct shmemi_device_memory *shmemi_device_pool_memory(const struct shmemi
 const struct shmemi_device_hal *shmemi_device_pool_hal(const struct shmemi_device_pool *pool);
 struct shmemi_share *shmemi_device_pool_share(const struct shmemi_device_pool *pool);
 
+/* Adopted memory: as the functions of device.h that have these names without "adopted". */
+int shmemi_adopted_export(const void *address, size_t bytes, struct shmemi_export *what, char text[SHMEMI_KEY_TEXT]);
+int shmemi_adopted_pin(const void *address, size_t bytes);
+void shmemi_adopted_unpin(const void *address);
+
+/* This process's share of adopted memory if it has that number; else NULL. */
+struct shmemi_share *shmemi_adopted_share(uint64_t number);
+
+/* The piece that a key of that share names; it is not disowned until it is let go. -ESTALE: it was freed. */
+int shmemi_adopted_hold(const struct shmemi_key_record *record, struct shmemi_device_adopted **out,
+                        const struct shmemi_device_hal **hal, const struct shmemi_device_memory **memory);
+void shmemi_adopted_let_go(struct shmemi_device_adopted *adopted);
+
 /* Whether anything of that kind has been used. */
 bool shmemi_device_is_open(const struct shmemi_device_hal *hal);
 

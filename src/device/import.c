@@ -10,10 +10,10 @@
 #include "device.h"
 #include "device_internal.h"
 
-/* A pool of another process, mapped for one device of this. */
+/* A pool of another process, or a piece of memory that was adopted there, mapped for one device of this. */
 struct mapping {
     struct mapping *next;
-    uint64_t share;
+    uint64_t share, segment;
     uint32_t uid;
     const struct shmemi_device_hal *hal;
     struct shmemi_device_memory memory;
@@ -23,7 +23,8 @@ struct mapping {
 struct import {
     struct shmemi_device_import visible; /* first */
     struct mapping *mapping;             /* or */
-    struct shmemi_device_pool *pool;
+    struct shmemi_device_pool *pool;     /* or */
+    struct shmemi_device_adopted *adopted;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows, and while something is mapped */
@@ -34,7 +35,7 @@ static const struct shmemi_device_hal *hal_of(enum shmemi_device_way way)
     return way == SHMEMI_WAY_DESCRIPTOR || way == SHMEMI_WAY_LEGACY ? &shmemi_device_cuda : &shmemi_device_ascend;
 }
 
-/* --- of this process's own pools ---------------------------------------------------------------------------------- */
+/* --- of this process's own ---------------------------------------------------------------------------------------- */
 
 static void settle(struct import *i, const struct shmemi_device_hal *hal, const struct shmemi_device_memory *memory)
 {
@@ -54,12 +55,27 @@ static int open_own(struct import *i, const struct shmemi_key *key, enum shmemi_
     return rc;
 }
 
+static int open_adopted(struct import *i, struct shmemi_share *share, const struct shmemi_key *key,
+                        enum shmemi_import_mode mode, const struct shmemi_import_claims *claims)
+{
+    const struct shmemi_device_hal *hal = NULL;
+    const struct shmemi_device_memory *memory = NULL;
+    int rc = shmemi_import_look_up(share, key, mode, claims, &i->visible.record, &i->visible.rights);
+    if (rc == 0)
+        rc = shmemi_adopted_hold(&i->visible.record, &i->adopted, &hal, &memory);
+    if (rc == 0)
+        settle(i, hal, memory);
+    return rc;
+}
+
 /* --- of other processes ------------------------------------------------------------------------------------------- */
 
-static struct mapping *find_mapping(const struct shmemi_key *key, const struct shmemi_device_hal *hal, int device)
+static struct mapping *find_mapping(const struct shmemi_key *key, uint64_t segment, const struct shmemi_device_hal *hal,
+                                    int device)
 {
     struct mapping *m = mappings;
-    while (m && (m->share != key->share || m->uid != key->uid || m->hal != hal || m->memory.device != device))
+    while (m && (m->share != key->share || m->segment != segment || m->uid != key->uid || m->hal != hal ||
+                 m->memory.device != device))
         m = m->next;
     return m;
 }
@@ -82,6 +98,7 @@ static int make_mapping(const struct shmemi_key *key, const struct shmemi_import
     if (!m)
         return shmemi_fail(-ENOMEM, "no memory for an import");
     m->share = key->share;
+    m->segment = t->record.segment;
     m->uid = key->uid;
     m->hal = hal;
     int rc = hal->import_memory(&t->ticket, t->fd, device, &m->memory);
@@ -125,12 +142,12 @@ static int choose_device(const struct shmemi_device_ticket *ticket, int wanted, 
 
 /* Under the lock: the mapping that is there, or a new one, for which this process has to be let in. */
 static int get_mapping(const struct shmemi_key *key, enum shmemi_import_mode mode,
-                       const struct shmemi_import_claims *claims, const struct shmemi_device_hal *hal, int device,
-                       struct mapping **out)
+                       const struct shmemi_import_claims *claims, uint64_t segment, const struct shmemi_device_hal *hal,
+                       int device, struct mapping **out)
 {
     struct shmemi_import_ticket t;
     int32_t self = 0;
-    if ((*out = find_mapping(key, hal, device)))
+    if ((*out = find_mapping(key, segment, hal, device)))
         return 0;
     int rc = hal->identify(device, &self);
     if (rc < 0 || (rc = shmemi_import_ask_ticket(key, mode, claims, self, &t)) < 0)
@@ -168,7 +185,7 @@ static int open_foreign(struct import *i, const struct shmemi_key *key, enum shm
     if ((rc = choose_device(&t.ticket, wanted, &hal, &device)) < 0)
         return rc;
     pthread_mutex_lock(&lock);
-    rc = get_mapping(key, mode, claims, hal, device, &m);
+    rc = get_mapping(key, mode, claims, t.record.segment, hal, device, &m);
     if (rc == 0 && t.record.offset + t.record.bytes > m->memory.bytes)
         rc = shmemi_fail(-EPROTO, "the server of the key names memory beyond the %zu bytes that it gave",
                          m->memory.bytes);
@@ -195,8 +212,11 @@ int shmemi_device_import(const char *text, enum shmemi_import_mode mode, const s
     if (!i)
         return shmemi_fail(-ENOMEM, "no memory for an import");
     i->visible.read_only = mode == SHMEMI_IMPORT_READ;
+    struct shmemi_share *adopted = shmemi_adopted_share(key.share);
     i->pool = shmemi_device_pool_hold(key.share);
-    rc = i->pool ? open_own(i, &key, mode, claims) : open_foreign(i, &key, mode, claims, device);
+    rc = i->pool   ? open_own(i, &key, mode, claims)
+         : adopted ? open_adopted(i, adopted, &key, mode, claims)
+                   : open_foreign(i, &key, mode, claims, device);
     if (rc < 0) {
         if (i->pool)
             shmemi_device_pool_let_go(i->pool);
@@ -223,6 +243,8 @@ int shmemi_device_import_close(struct shmemi_device_import *import)
         return rc;
     if (i->pool)
         shmemi_device_pool_let_go(i->pool);
+    else if (i->adopted)
+        shmemi_adopted_let_go(i->adopted);
     else {
         pthread_mutex_lock(&lock);
         detach(i->mapping, !i->visible.read_only);

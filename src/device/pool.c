@@ -278,8 +278,11 @@ static int check_rights(const struct shmemi_export *what)
 
 static int not_in_a_pool(const void *address)
 {
-    return shmemi_fail(-EINVAL, "%p is in no pool of device memory: what others allocated is copied into one first",
-                       address);
+    return shmemi_fail(
+        -EINVAL,
+        "%p is in no pool of device memory and was not adopted; of what was imported only its owner makes "
+        "keys and regions",
+        address);
 }
 
 /* Under the pool's lock. */
@@ -302,6 +305,8 @@ int shmemi_device_pin(const void *address, size_t bytes)
 {
     struct shmemi_device_span span;
     struct shmemi_export where = {.bytes = bytes};
+    if (shmemi_device_table_find(address, &span) && span.adopted)
+        return shmemi_adopted_pin(address, bytes);
     struct pin *pin = malloc(sizeof *pin);
     int rc = pin ? shmemi_device_check_process() : shmemi_fail(-ENOMEM, "no memory for a region");
     if (rc == 0 && (!shmemi_device_table_find(address, &span) || !span.pool))
@@ -322,6 +327,8 @@ int shmemi_device_pin(const void *address, size_t bytes)
 void shmemi_device_unpin(const void *address)
 {
     struct shmemi_device_span span;
+    if (shmemi_device_table_find(address, &span) && span.adopted)
+        shmemi_adopted_unpin(address);
     if (!shmemi_device_table_find(address, &span) || !span.pool)
         return;
     pthread_mutex_lock(&span.pool->lock);
@@ -339,10 +346,12 @@ int shmemi_device_export(const void *address, size_t bytes, struct shmemi_export
 {
     struct shmemi_device_span span;
     int rc = shmemi_device_check_process();
-    if (rc == 0 && (!shmemi_device_table_find(address, &span) || !span.pool))
+    if (rc == 0 && (!shmemi_device_table_find(address, &span) || (!span.pool && !span.adopted)))
         rc = not_in_a_pool(address);
     if (rc < 0 || (rc = check_rights(what)) < 0)
         return rc;
+    if (span.adopted)
+        return shmemi_adopted_export(address, bytes, what, text);
     if (span.memory->way == SHMEMI_WAY_NONE)
         return shmemi_fail(-ENOTSUP, "the %s driver or device here cannot share memory with other processes",
                            span.hal->maker);
@@ -356,6 +365,9 @@ int shmemi_device_export(const void *address, size_t bytes, struct shmemi_export
 
 int shmemi_device_revoke(const struct shmemi_key *key)
 {
+    struct shmemi_share *adopted = shmemi_adopted_share(key->share);
+    if (adopted)
+        return shmemi_share_revoke(adopted, key);
     struct shmemi_device_pool *pool = shmemi_device_pool_hold(key->share);
     if (!pool)
         return -ENOENT;

@@ -110,23 +110,3 @@ bool shmemi_device_table_find(const void *address, struct shmemi_device_span *ou
     shmemi_device_table_unlock();
     return span != NULL;
 }
-
-int shmemi_device_adopt(const char *type, int device, void *address, size_t bytes)
-{
-    struct shmemi_device_span span = {.device = device, .begin = address, .bytes = bytes};
-    int count = 0, rc = shmemi_device_open(type, &span.hal, &count);
-    if (rc == 0 && (device < 0 || device >= count))
-        rc = shmemi_fail(-ENODEV, "there is no %s device %d: this process sees %d, counted from 0", span.hal->maker,
-                         device, count);
-    if (rc == 0 && (!address || !bytes || bytes > SIZE_MAX - (uintptr_t)address))
-        rc = shmemi_fail(-EINVAL, "%zu bytes at %p cannot be device memory", bytes, address);
-    return rc < 0 ? rc : shmemi_device_table_add(&span);
-}
-
-int shmemi_device_disown(void *address)
-{
-    struct shmemi_device_span span;
-    if (shmemi_device_table_find(address, &span) && span.memory)
-        return shmemi_fail(-EINVAL, "the device memory at %p is of a pool or an import, and was not adopted", address);
-    return shmemi_device_table_remove(address);
-}

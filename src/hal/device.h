@@ -10,7 +10,8 @@
 //   -ENOTSUP the driver is too old (the text says which call is missing and which version brings it), or the device
 //            cannot do it                                          -EINVAL  an argument, or a ticket that is none
 //   -ESTALE  the memory's owner, or its process, is gone           -EBADFD  the thread's current context is not the
-//   -EIO     anything else                                                  stream's, or the stream is gone
+//   -EEXIST  another library has it open in this process                    stream's, or the stream is gone
+//   -EIO     anything else
 // No slot is NULL. Slots may be called from any thread, one at a time for one memory or stream. After fork() the child
 // can use nothing of this: drivers do not survive it; it starts anew by exec.
 #ifndef SHMEMI_HAL_DEVICE_H
@@ -27,7 +28,7 @@ enum shmemi_device_way {
     SHMEMI_WAY_HANDLE_V2,  /* a number, checked against a list of processes (Ascend, the newer calls) */
     SHMEMI_WAY_HANDLE_V1,  /* the same by the older calls */
     SHMEMI_WAY_KEY,        /* a name, checked against a list of processes (Ascend) */
-    SHMEMI_WAY_LEGACY,     /* 64 bytes (CUDA, for memory that others allocated) */
+    SHMEMI_WAY_LEGACY,     /* 64 bytes (CUDA, for memory that others allocated in one call) */
 };
 
 struct shmemi_device_info {
@@ -38,15 +39,14 @@ struct shmemi_device_info {
     bool can_signal;            /* write_value() and wait_value() work */
 };
 
-/* Memory that this process allocated or imported. The fields after `bytes` are the back end's own. */
+/* Memory that this process allocated, adopted or imported. The fields after `bytes` are the back end's own. */
 struct shmemi_device_memory {
     int device;
     void *address; /* the device's address; nothing that the CPU could touch */
     size_t bytes;  /* what was asked for, rounded up to what the device maps */
-    bool imported;
+    bool imported, adopted;
     enum shmemi_device_way way;
     uint64_t handle;
-    size_t offset; /* LEGACY: from the start of what is mapped */
     char key[72];
 };
 
@@ -57,7 +57,7 @@ struct shmemi_device_ticket {
     int32_t pid;   /* of that process, in the PID namespace of this inode: where that is the reader's own, it tells
                       whether the owner lives */
     uint64_t pid_namespace;
-    uint64_t bytes, offset, handle;
+    uint64_t bytes, handle;
     uint8_t id[16]; /* the device's */
     char key[72];
 };
@@ -75,6 +75,7 @@ struct shmemi_device_pointer {
     int number;   /* of the device */
     void *base;   /* of the allocation; NULL where the driver does not tell */
     size_t bytes; /* of the allocation; 0 where the driver does not tell */
+    uint64_t id;  /* of the allocation: no other one of this process ever has it; 0 where the driver does not tell */
 };
 
 /* What was current in a thread before enter(). */
@@ -111,9 +112,6 @@ struct shmemi_device_hal {
        with more processes. Does not block. */
     int (*export_memory)(struct shmemi_device_memory *memory, const int32_t *processes, size_t count,
                          struct shmemi_device_ticket *ticket, int *descriptor);
-    /* The same for memory that others allocated (PyTorch): the ticket is for the range from `address` on. */
-    int (*export_pointer)(const void *address, size_t bytes, const int32_t *processes, size_t count,
-                          struct shmemi_device_ticket *ticket);
     /* Maps what a ticket stands for, for use by `device`, which may be another device than the one it lies on: then
        access from one to the other is needed. The descriptor stays the caller's. -EINVAL for a ticket of this very
        process: the memory is there already. release() unmaps it. May block. */
@@ -152,9 +150,20 @@ struct shmemi_device_hal {
     int (*wait_value)(const void *at, uint64_t value, enum shmemi_device_compare compare,
                       struct shmemi_device_stream stream);
 
-    /* What an address is. 0 also for host memory and for memory that the driver does not know; -ENOTSUP when the driver
-       cannot say. */
+    /* What an address is. 0 also for host memory and for memory that the driver does not know, such as what was freed;
+       -ENOTSUP when the driver cannot say. */
     int (*describe_pointer)(const void *address, struct shmemi_device_pointer *out);
+
+    /* Makes memory that others allocated (PyTorch), and will free, ready for export_memory(): *out is what importers of
+       the range get, which holds it and may begin before it: the allocation, or the pages that it lies in. release()
+       ends that and leaves the memory to its owner; it comes before the owner frees it. -EINVAL: it is no memory of
+       this kind of device, or the range goes beyond its allocation. -ENOTSUP: it was allocated in a way that cannot be
+       shared; the text says what to do. */
+    int (*adopt)(const void *address, size_t bytes, struct shmemi_device_memory *out);
+
+    /* Memory as other libraries allocate it, by the driver's plain call: for tests of adopt(). */
+    int (*allocate_plain)(int device, size_t bytes, void **out);
+    int (*free_plain)(int device, void *address);
 };
 
 extern const struct shmemi_device_hal shmemi_device_cuda, shmemi_device_ascend;

@@ -134,6 +134,37 @@ static int exports(struct test *t)
     return 0;
 }
 
+/* Memory as other libraries allocate it; from its middle on, as their tensors lie. */
+static int adopted(struct test *t, char *plain)
+{
+    struct shmemi_device_memory memory;
+    struct shmemi_device_ticket ticket;
+    int descriptor = -1, rc = t->hal->adopt(plain + BYTES / 2, BYTES / 2, &memory);
+    if (rc < 0)
+        return rc == -ENOTSUP ? 0 : failed(rc, "adopt"); /* the driver or the device cannot, and says so */
+    if (memory.device != t->device || (char *)memory.address > plain + BYTES / 2 ||
+        (char *)memory.address + memory.bytes < plain + BYTES)
+        rc = failed(shmemi_fail(-EIO, "what is shared does not hold what was to be shared"), "adopt");
+    else if ((rc = t->hal->export_memory(&memory, NULL, 0, &ticket, &descriptor)) < 0)
+        failed(rc, "export what was adopted");
+    t->hal->release(&memory);
+    t->steps += rc == 0;
+    return rc;
+}
+
+static int plain_memory(struct test *t)
+{
+    void *plain = NULL;
+    int rc = t->hal->allocate_plain(t->device, BYTES, &plain), freed;
+    if (rc < 0)
+        return failed(rc, "allocate as others do");
+    rc = adopted(t, plain);
+    if ((freed = t->hal->free_plain(t->device, plain)) < 0 && rc == 0)
+        rc = failed(freed, "free as others do");
+    t->steps += rc == 0;
+    return rc;
+}
+
 static int with_host(struct test *t)
 {
     int rc = t->hal->allocate(t->device, BYTES, &t->memory);
@@ -144,6 +175,8 @@ static int with_host(struct test *t)
         rc = with_memory(t);
         if (rc == 0)
             rc = exports(t);
+        if (rc == 0)
+            rc = plain_memory(t);
         t->hal->release(&t->other);
     }
     t->hal->release(&t->memory);

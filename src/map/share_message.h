@@ -9,7 +9,7 @@
 #include "import.h"
 #include "key.h"
 
-#define SHMEMI_SHARE_MAGIC 0x32484b53u /* "SKH2"; changes with the layout */
+#define SHMEMI_SHARE_MAGIC 0x33484b53u /* "SKH3"; changes with the layout */
 
 enum shmemi_share_type {
     SHMEMI_SHARE_IMPORT = 1, /* the key's record and, but for atomics only, its segment's descriptor */
@@ -49,7 +49,7 @@ struct shmemi_share_answer {
 };
 
 _Static_assert(sizeof(struct shmemi_share_request) == 112, "the layout is fixed");
-_Static_assert(sizeof(struct shmemi_share_answer) == 304 + sizeof(struct shmemi_key_record) + 136,
+_Static_assert(sizeof(struct shmemi_share_answer) == 304 + sizeof(struct shmemi_key_record) + 128,
                "the layout is fixed");
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A double of AscendCL: its names and signatures over host memory, strict about the order and the arguments of calls.
-// AGE: 85 (everything), 80 (shareable handles of the first kind; neither keys nor words that are written and waited
-// for), 82 (keys only: nothing of virtual memory, as on devices that cannot do it), 70 (nothing that shares).
+// AGE: 91 (everything), 85 (does not tell an allocation's range), 80 (shareable handles of the first kind; neither keys
+// nor words that are written and waited for), 82 (keys only: nothing of virtual memory, as on devices that cannot do
+// it), 70 (nothing that shares).
 #include <unistd.h>
 
 #include "double.h"
@@ -10,8 +11,8 @@
 enum { INVALID = 107000, UNINITIALIZED = 100001, NO_CONTEXT = 107002, OTHER_CONTEXT = 107003, BAD_HANDLE = 107017 };
 enum { DEVICES_MOST = 4, LISTED = 64, SHIFT = 1000000, KEY_LENGTH = 65 };
 #define HAS_VMM (AGE != 82)
-#define HAS_HANDLES (AGE == 80 || AGE == 85)
-#define HAS_KEYS (AGE == 82 || AGE == 85)
+#define HAS_HANDLES (AGE == 80 || AGE >= 85)
+#define HAS_KEYS (AGE == 82 || AGE >= 85)
 
 static bool initialised;
 static char contexts[DEVICES_MOST];
@@ -219,7 +220,7 @@ EXPORTED int aclrtMemcpyAsync(void *to, size_t most, const void *from, size_t by
     return 0;
 }
 
-#if AGE == 85
+#if AGE >= 85
 static int queue_value(void *handle, void *at, struct operation o)
 {
     struct stream *s = stream_of(handle);
@@ -252,7 +253,8 @@ EXPORTED int aclrtPointerGetAttributes(const void *at, struct shmemi_ascend_poin
     struct range *r = range_of(at);
     *out = (struct shmemi_ascend_pointer){.location = {0, 2}};
     if (r && r->mapped)
-        out->location = (struct shmemi_ascend_location){(uint32_t)r->mapped->device, ACL_ON_DEVICE};
+        *out =
+            (struct shmemi_ascend_pointer){.location = {(uint32_t)r->mapped->device, ACL_ON_DEVICE}, .page_size = UNIT};
     return 0;
 }
 
@@ -278,14 +280,62 @@ static struct range *map_plain(struct physical *p)
     return r;
 }
 
+/* Small pieces of memory come from one page, until it is full. */
+static struct {
+    struct physical *page; /* NULL: none */
+    char *at;
+    size_t used;
+    int pieces;
+} shared_page;
+
+static struct range *new_piece(size_t bytes)
+{
+    size_t taken_up = (bytes + 511) / 512 * 512;
+    if (!shared_page.page || shared_page.page->device != current() || shared_page.used + taken_up > UNIT) {
+        if (shared_page.page)
+            return NULL; /* one such page is enough for tests */
+        shared_page.at = take_addresses(UNIT);
+        shared_page.page = shared_page.at ? create_physical(current(), UNIT) : NULL;
+        if (!shared_page.page)
+            return NULL;
+        shared_page.page->handle = false;
+        shared_page.page->references = 0;
+        shared_page.used = 0;
+    }
+    struct range *r = new_range(shared_page.at + shared_page.used, bytes);
+    if (!r)
+        return NULL;
+    r->mapped = shared_page.page;
+    r->mapped->references++;
+    r->into = shared_page.used;
+    r->plain = r->part = true;
+    r->access = 1u << current();
+    shared_page.used += taken_up;
+    shared_page.pieces++;
+    return r;
+}
+
+static void drop_piece(struct range *r)
+{
+    if (--shared_page.pieces == 0) {
+        give_addresses(shared_page.at, UNIT);
+        shared_page.page = NULL;
+    }
+    drop(r->mapped);
+    unreserve(r);
+}
+
 EXPORTED int aclrtMalloc(void **out, size_t bytes, int policy)
 {
     ENTER_WITH_CONTEXT(aclrtMalloc);
     REQUIRE(bytes && policy >= 0 && policy <= 7, INVALID);
     REQUIRE(policy != ACL_HUGE_ONLY || bytes % UNIT == 0, INVALID);
     REQUIRE(bytes <= room() - taken(current()), ACL_NO_ROOM_RT);
-    struct physical *p = create_physical(current(), bytes);
-    struct range *r = p ? map_plain(p) : NULL;
+    struct range *r = bytes < UNIT ? new_piece(bytes) : NULL;
+    if (!r) {
+        struct physical *p = create_physical(current(), whole_pages(bytes));
+        r = p ? map_plain(p) : NULL;
+    }
     REQUIRE(r, ACL_NO_ROOM_RT);
     *out = r->at;
     return 0;
@@ -302,10 +352,25 @@ EXPORTED int aclrtFree(void *at)
     ENTER_WITH_CONTEXT(aclrtFree);
     struct range *r = range_of(at);
     REQUIRE(r && r->plain && r->at == (char *)at && !r->mapped->imported, INVALID);
-    REQUIRE(!*r->key, INVALID); /* its key is open */
-    drop_plain(r);
+    REQUIRE(r->mapped->references > 1 || !*r->mapped->key, INVALID); /* its key is open */
+    if (r->part)
+        drop_piece(r);
+    else
+        drop_plain(r);
     return 0;
 }
+
+#if AGE >= 91
+EXPORTED int aclrtMemGetAddressRange(void *at, void **base, size_t *bytes)
+{
+    ENTER_WITH_CONTEXT(aclrtMemGetAddressRange);
+    struct range *r = range_of(at);
+    REQUIRE(r && r->mapped, INVALID);
+    *base = r->at;
+    *bytes = r->bytes;
+    return 0;
+}
+#endif
 
 /* --- who may import: a list in a file of its own, which the number or key names too --------------------------------
  */
@@ -499,7 +564,7 @@ EXPORTED int aclrtMemImportFromShareableHandle(uint64_t number, int32_t device, 
 }
 #endif
 
-#if AGE == 85
+#if AGE >= 85
 EXPORTED int aclrtMemSetAccess(void *at, size_t bytes, struct shmemi_ascend_access *access, size_t count)
 {
     ENTER_WITH_CONTEXT(aclrtMemSetAccess);
@@ -536,24 +601,34 @@ EXPORTED int aclrtMemImportFromShareableHandleV2(void *number, int type, uint64_
 /* --- keys --------------------------------------------------------------------------------------------------------- */
 
 #if HAS_KEYS
+/* "ipc owner file list device inode begin bytes" */
+static void name_key(const struct physical *p, size_t into, size_t bytes, char *key)
+{
+    struct stat st = {0};
+    fstat(p->list, &st);
+    snprintf(key, KEY_LENGTH, "ipc %d %d %d %d %lx %zx %zx", getpid(), p->fd, p->list,
+             p->device + setting("DOUBLE_FIRST", 0), (unsigned long)st.st_ino, into, bytes);
+}
+
+/* Of whole pages, which were allocated in one call, or hold what was. */
 EXPORTED int aclrtIpcMemGetExportKey(void *at, size_t bytes, char *key, size_t length, uint64_t flags)
 {
     ENTER_WITH_CONTEXT(aclrtIpcMemGetExportKey);
     struct range *r = range_of(at);
-    REQUIRE(r && r->plain && !r->mapped->imported && r->at == (char *)at && bytes == r->bytes && bytes % UNIT == 0,
-            INVALID);
-    REQUIRE(length >= KEY_LENGTH && flags == 0 && !*r->key, INVALID);
+    REQUIRE(r && r->plain && !r->mapped->imported && (uintptr_t)at % UNIT == 0 && bytes && bytes % UNIT == 0, INVALID);
+    size_t into = r->into + (size_t)((char *)at - r->at);
+    REQUIRE(bytes <= r->mapped->bytes - into && r->mapped->device == current(), INVALID);
+    REQUIRE(length >= KEY_LENGTH && flags == 0 && !*r->mapped->key, INVALID);
     r->mapped->list = new_list();
-    snprintf(r->key, KEY_LENGTH, "ipc %d %d %d %d", getpid(), r->mapped->fd, r->mapped->list,
-             r->mapped->device + setting("DOUBLE_FIRST", 0));
-    memcpy(key, r->key, KEY_LENGTH);
+    name_key(r->mapped, into, bytes, r->mapped->key);
+    memcpy(key, r->mapped->key, KEY_LENGTH);
     return 0;
 }
 
 static struct range *range_of_key(const char *key)
 {
     for (int i = 0; i < RANGES; i++)
-        if (ranges[i].at && *ranges[i].key && !strcmp(ranges[i].key, key))
+        if (ranges[i].at && ranges[i].mapped && *ranges[i].mapped->key && !strcmp(ranges[i].mapped->key, key))
             return &ranges[i];
     return NULL;
 }
@@ -566,19 +641,39 @@ EXPORTED int aclrtIpcMemSetImportPid(const char *key, int32_t *processes, size_t
     return allow(r->mapped->list, processes, count) == 0 ? 0 : ACL_NO_ROOM_RT;
 }
 
+/* The owner has closed the key when its list is not that file any more. */
+static bool is_list(int owner, int list, unsigned long inode)
+{
+    char path[64];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", owner, list);
+    return stat(path, &st) == 0 && st.st_ino == inode;
+}
+
 EXPORTED int aclrtIpcMemImportByKey(void **out, const char *key, uint64_t flags)
 {
     ENTER_WITH_CONTEXT(aclrtIpcMemImportByKey);
     int owner, memory, list, device;
+    unsigned long inode;
+    size_t into, bytes;
     struct physical *p = NULL;
-    REQUIRE(flags <= 1 && sscanf(key, "ipc %d %d %d %d", &owner, &memory, &list, &device) == 4, INVALID);
+    REQUIRE(flags <= 1 &&
+                sscanf(key, "ipc %d %d %d %d %lx %zx %zx", &owner, &memory, &list, &device, &inode, &into, &bytes) == 7,
+            INVALID);
     REQUIRE(!range_of_key(key), INVALID);
+    REQUIRE(is_list(owner, list, inode), BAD_HANDLE);
     int rc = import_physical(owner, memory, list, device, &p);
     if (rc)
         return rc;
+    if (into > p->bytes || bytes == 0 || bytes > p->bytes - into) {
+        drop(p);
+        return complain("pages of that memory", INVALID);
+    }
+    p->bytes = bytes;
     struct range *r = map_plain(p);
     REQUIRE(r, ACL_NO_ROOM_RT);
-    snprintf(r->key, sizeof r->key, "%s", key);
+    r->into = into;
+    snprintf(p->key, sizeof p->key, "%s", key);
     *out = r->at;
     return 0;
 }
@@ -588,10 +683,14 @@ EXPORTED int aclrtIpcMemClose(const char *key)
 {
     ENTER_WITH_CONTEXT(aclrtIpcMemClose);
     struct range *r = range_of_key(key);
-    REQUIRE(r, BAD_HANDLE);
-    *r->key = 0;
-    if (r->mapped->imported)
+    REQUIRE(r && r->mapped->device == current(), BAD_HANDLE);
+    *r->mapped->key = 0;
+    if (r->mapped->imported) {
         drop_plain(r);
+    } else {
+        close(r->mapped->list);
+        r->mapped->list = 0;
+    }
     return 0;
 }
 #endif

@@ -202,12 +202,20 @@ EXPORTED int cuMemGetInfo_v2(size_t *available, size_t *total)
     return 0;
 }
 
+/* Memory of plain calls is reached by whoever was let to its device; the other kind needs cuMemSetAccess. */
+static bool reachable(const void *address, size_t bytes, int device)
+{
+    struct range *r = range_of(address);
+    return touchable(address, bytes, device) || (r && r->plain && peers[device] >> r->mapped->device & 1 &&
+                                                 bytes <= r->bytes - (size_t)((const char *)address - r->at));
+}
+
 EXPORTED int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *handle)
 {
     ENTER_WITH_CONTEXT(cuMemcpyAsync);
     struct stream *s = stream_of(handle);
     REQUIRE(s && s->device == current(), BAD_HANDLE);
-    REQUIRE(touchable((void *)to, bytes, s->device) && touchable((void *)from, bytes, s->device), INVALID);
+    REQUIRE(reachable((void *)to, bytes, s->device) && reachable((void *)from, bytes, s->device), INVALID);
     enqueue(s, (struct operation){.what = COPY, .to = (char *)to, .from = (char *)from, .bytes = bytes});
     return 0;
 }
@@ -227,10 +235,14 @@ EXPORTED int cuPointerGetAttribute(void *out, int attribute, uint64_t at)
     ENTER_WITH_CONTEXT(cuPointerGetAttribute);
     struct range *r = range_of((void *)at);
     REQUIRE(r && r->mapped, INVALID);
+    REQUIRE(attribute != CUDA_POINTER_LEGACY || AGE >= 110, INVALID);
     int value = attribute == CUDA_POINTER_TYPE      ? CUDA_TYPE_DEVICE
                 : attribute == CUDA_POINTER_ORDINAL ? r->mapped->device
                                                     : r->plain && !r->mapped->imported;
-    memcpy(out, &value, sizeof value);
+    if (attribute == CUDA_POINTER_BUFFER)
+        memcpy(out, &r->mapped->id, sizeof r->mapped->id);
+    else
+        memcpy(out, &value, sizeof value);
     return 0;
 }
 
@@ -259,10 +271,12 @@ EXPORTED int cuMemAlloc_v2(uint64_t *out, size_t bytes)
     return 0;
 }
 
+/* What was opened is closed in the context that it was opened in. */
 static int free_plain(uint64_t at, bool imported)
 {
     struct range *r = range_of((void *)at);
     REQUIRE(r && r->plain && r->at == (char *)at && r->mapped->imported == imported, INVALID);
+    REQUIRE(!imported || r->access >> current() & 1, NO_CONTEXT);
     drop(r->mapped);
     unreserve(r);
     return 0;
@@ -274,13 +288,18 @@ EXPORTED int cuMemFree_v2(uint64_t at)
     return free_plain(at, false);
 }
 
+/* "process file inode device"; the device as the driver counts all of them. Strict: of the whole allocation only. */
 EXPORTED int cuIpcGetMemHandle(struct shmemi_cuda_ipc *out, uint64_t at)
 {
     ENTER_WITH_CONTEXT(cuIpcGetMemHandle);
     struct range *r = range_of((void *)at);
     REQUIRE(r && r->plain && r->at == (char *)at, INVALID);
+    REQUIRE(!r->mapped->imported && r->mapped->device == current(), INVALID);
+    struct stat st;
+    REQUIRE(fstat(r->mapped->fd, &st) == 0, INVALID);
     memset(out, 0, sizeof *out);
-    snprintf(out->reserved, sizeof out->reserved, "/proc/%d/fd/%d %d", getpid(), r->mapped->fd, r->mapped->device);
+    snprintf(out->reserved, sizeof out->reserved, "%d %d %lu %d", getpid(), r->mapped->fd, (unsigned long)st.st_ino,
+             r->mapped->device + setting("DOUBLE_FIRST", 0));
     return 0;
 }
 
@@ -291,20 +310,41 @@ EXPORTED int cuIpcCloseMemHandle(uint64_t at)
 }
 
 #if AGE >= 110
+static bool is_open_here(const char *handle)
+{
+    for (int i = 0; i < RANGES; i++)
+        if (ranges[i].at && ranges[i].mapped && ranges[i].access >> current() & 1 &&
+            !strcmp(ranges[i].mapped->key, handle))
+            return true;
+    return false;
+}
+
+/* Newer drivers give the same address once more; this one refuses what is open in the context. */
 EXPORTED int cuIpcOpenMemHandle_v2(uint64_t *out, struct shmemi_cuda_ipc handle, unsigned flags)
 {
     ENTER_WITH_CONTEXT(cuIpcOpenMemHandle_v2);
     char path[64] = "";
-    int owner = 0, device = 0;
+    int owner = 0, file = 0, device = 0;
+    unsigned long inode = 0;
     struct stat st;
     REQUIRE(flags == CUDA_IPC_LAZY_PEER && handle.reserved[63] == 0, INVALID);
-    REQUIRE(sscanf(handle.reserved, "%63s %d", path, &device) == 2, INVALID);
-    REQUIRE(sscanf(path, "/proc/%d/", &owner) == 1 && owner != getpid(), NO_CONTEXT);
+    REQUIRE(sscanf(handle.reserved, "%d %d %lu %d", &owner, &file, &inode, &device) == 4, INVALID);
+    REQUIRE(owner != getpid(), NO_CONTEXT);
+    device -= setting("DOUBLE_FIRST", 0);
+    REQUIRE(device >= 0 && device < devices(), CUDA_INVALID_DEVICE);
+    REQUIRE(device == current() || setting("DOUBLE_PEERS", 1), CUDA_PEER_UNSUPPORTED);
+    REQUIRE(!is_open_here(handle.reserved), CUDA_ALREADY_MAPPED);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", owner, file);
     int fd = open(path, O_RDWR | O_CLOEXEC);
-    REQUIRE(fd >= 0 && fstat(fd, &st) == 0, INVALID);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_ino != inode)) { /* freed, and the file's number is used again */
+        close(fd);
+        fd = -1;
+    }
+    REQUIRE(fd >= 0, INVALID);
     struct physical *p = new_physical(fd, device, (size_t)st.st_size, true);
     struct range *r = p ? map_plain(p) : NULL;
     REQUIRE(r, MEMORY);
+    snprintf(p->key, sizeof p->key, "%s", handle.reserved);
     *out = (uintptr_t)r->at;
     return 0;
 }
@@ -436,7 +476,7 @@ static int queue_value(void *handle, uint64_t at, struct operation o)
 {
     struct stream *s = stream_of(handle);
     REQUIRE(s && s->device == current(), BAD_HANDLE);
-    REQUIRE(at % 8 == 0 && range_of((void *)at) && touchable((void *)at, 8, s->device), INVALID);
+    REQUIRE(at % 8 == 0 && range_of((void *)at) && reachable((void *)at, 8, s->device), INVALID);
     enqueue(s, o);
     return 0;
 }

@@ -30,14 +30,17 @@ struct physical {
     uint64_t shared; /* Ascend: the number that others import; 0: none */
     int list;        /* Ascend: the file of those who may; 0: none */
     size_t bytes;
+    uint64_t id;  /* no other one of this process has it */
+    char key[96]; /* Ascend: of some of its pages; CUDA: by which it was opened */
 };
 struct range {
     char *at; /* NULL: free */
     size_t bytes;
     struct physical *mapped;
+    size_t into;     /* where in what is mapped it begins */
     unsigned access; /* a bit a device */
-    bool plain;      /* allocated in one call */
-    char key[72];
+    bool plain;      /* allocated in one call, or opened */
+    bool part;       /* of a reservation that holds others, too */
 };
 struct operation {
     enum { COPY, WRITE, WAIT } what;
@@ -128,6 +131,7 @@ static size_t taken(int device)
 
 static struct physical *new_physical(int fd, int device, size_t bytes, bool imported)
 {
+    static uint64_t ids;
     for (int i = 0; i < PHYSICALS; i++)
         if (!physicals[i].used) {
             physicals[i] = (struct physical){.used = true,
@@ -136,7 +140,8 @@ static struct physical *new_physical(int fd, int device, size_t bytes, bool impo
                                              .bytes = bytes,
                                              .imported = imported,
                                              .references = 1,
-                                             .handle = true};
+                                             .handle = true,
+                                             .id = ++ids};
             return &physicals[i];
         }
     return NULL;
@@ -172,22 +177,64 @@ static uint64_t handle_of(const struct physical *p)
     return (uint64_t)(p - physicals) + 1;
 }
 
-static struct range *reserve(size_t bytes)
+/* Addresses for whole pages of the device. */
+static size_t whole_pages(size_t bytes)
 {
-    for (int i = 0; i < RANGES; i++)
+    return (bytes + UNIT - 1) / UNIT * UNIT;
+}
+
+/* What was given back last is given out first, as drivers do. */
+static struct {
+    char *at;
+    size_t bytes;
+} given_back;
+
+static void give_addresses(char *at, size_t bytes)
+{
+    munmap(at, whole_pages(bytes));
+    given_back.at = at;
+    given_back.bytes = whole_pages(bytes);
+}
+
+static char *take_addresses(size_t bytes)
+{
+    size_t all = whole_pages(bytes) + UNIT;
+    if (given_back.at && given_back.bytes == whole_pages(bytes)) {
+        void *again = mmap(given_back.at, given_back.bytes, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+        given_back.at = NULL;
+        if (again != MAP_FAILED)
+            return again;
+    }
+    char *at = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    size_t before = (UNIT - (uintptr_t)at % UNIT) % UNIT;
+    if (before)
+        munmap(at, before);
+    munmap(at + before + all - UNIT, UNIT - before);
+    return at + before;
+}
+
+static struct range *new_range(char *at, size_t bytes)
+{
+    for (int i = 0; at && i < RANGES; i++)
         if (!ranges[i].at) {
-            void *at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-            if (at == MAP_FAILED)
-                return NULL;
             ranges[i] = (struct range){.at = at, .bytes = bytes};
             return &ranges[i];
         }
     return NULL;
 }
 
+static struct range *reserve(size_t bytes)
+{
+    return new_range(take_addresses(bytes), bytes);
+}
+
 static void unreserve(struct range *r)
 {
-    munmap(r->at, r->bytes);
+    if (!r->part)
+        give_addresses(r->at, r->bytes);
     r->at = NULL;
 }
 
@@ -214,11 +261,11 @@ static void move_bytes(char *to, const char *from, size_t bytes)
     char *buffer = malloc(bytes + 1);
     bool good = buffer && (!source || source->mapped) && (!target || target->mapped);
     if (good && source)
-        good = pread(source->mapped->fd, buffer, bytes, from - source->at) == (ssize_t)bytes;
+        good = pread(source->mapped->fd, buffer, bytes, from - source->at + (off_t)source->into) == (ssize_t)bytes;
     else if (good)
         memcpy(buffer, from, bytes);
     if (good && target)
-        good = pwrite(target->mapped->fd, buffer, bytes, to - target->at) == (ssize_t)bytes;
+        good = pwrite(target->mapped->fd, buffer, bytes, to - target->at + (off_t)target->into) == (ssize_t)bytes;
     else if (good)
         memcpy(to, buffer, bytes);
     free(buffer);

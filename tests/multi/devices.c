@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// devices TYPE: regions in memory of devices, on a double of a driver. Every PE uses device PE % 2.
+// devices TYPE: regions in memory of devices, on a double of a driver. Every PE uses device PE % 2. All of it happens
+// in memory of pools, and then in memory that another library allocated, in one piece: the double itself, here.
 #include "multi.h"
 
 #include <dlfcn.h>
@@ -13,6 +14,53 @@ static int64_t *x, *y; /* of the device */
 static int64_t near[COUNT];
 static shmemx_region_t region, right;
 static shmemx_stream_t stream;
+static char *plain; /* what is not of a pool */
+
+enum { GAP = 1 << 12 };
+
+/* --- the other library -------------------------------------------------------------------------------------------- */
+
+static void *in_driver(const char *name)
+{
+    void *driver =
+        dlopen(getenv(!strcmp(type, "npu") ? "SHMEM_ASCEND_LIBRARY" : "SHMEM_CUDA_LIBRARY"), RTLD_NOW | RTLD_NOLOAD);
+    CHECK(driver);
+    void *found = dlsym(driver, name);
+    CHECK(found, "%s", name);
+    dlclose(driver);
+    return found;
+}
+
+static int enter(void)
+{
+    if (!strcmp(type, "npu"))
+        return ((int (*)(int))(uintptr_t)in_driver("aclrtSetDevice"))(me % 2);
+    void *context;
+    CHECK(((int (*)(void **, int))(uintptr_t)in_driver("cuDevicePrimaryCtxRetain"))(&context, me % 2) == 0);
+    return ((int (*)(void *))(uintptr_t)in_driver("cuCtxPushCurrent_v2"))(context);
+}
+
+static void allocate(void)
+{
+    void *at = NULL;
+    GIVES(0, enter());
+    if (!strcmp(type, "npu"))
+        GIVES(0, ((int (*)(void **, size_t, int))(uintptr_t)in_driver("aclrtMalloc"))(&at, 2 * BYTES + 2 * GAP, 0));
+    else
+        GIVES(0, ((int (*)(void **, size_t))(uintptr_t)in_driver("cuMemAlloc_v2"))(&at, 2 * BYTES + 2 * GAP));
+    plain = at;
+}
+
+static void release(void)
+{
+    if (!strcmp(type, "npu"))
+        GIVES(0, ((int (*)(void *))(uintptr_t)in_driver("aclrtFree"))(plain));
+    else
+        GIVES(0, ((int (*)(uint64_t))(uintptr_t)in_driver("cuMemFree_v2"))((uintptr_t)plain));
+    plain = NULL;
+}
+
+/* --- what is the same in all memory ------------------------------------------------------------------------------- */
 
 static void fill(int64_t seed)
 {
@@ -26,12 +74,25 @@ static void holds(int64_t seed)
         CHECK(near[i] == seed * 1000000 + i, "element %d is %lld", i, (long long)near[i]);
 }
 
-static void begin(void)
+static void make_buffers(void)
 {
-    shmemx_region_info_t info;
     GIVES(0, shmemx_device_pool_create(type, me % 2, 4 << 20, &pool));
     GIVES(0, shmemx_device_alloc(pool, BYTES, 0, (void **)&x));
     GIVES(0, shmemx_device_alloc(pool, BYTES, 0, (void **)&y));
+}
+
+static void adopt_pieces(void)
+{
+    allocate();
+    x = (int64_t *)(void *)(plain + GAP);
+    y = (int64_t *)(void *)(plain + BYTES + 2 * GAP);
+    GIVES(0, shmemx_device_adopt(type, me % 2, x, BYTES));
+    GIVES(0, shmemx_device_adopt(type, me % 2, y, BYTES));
+}
+
+static void begin(void)
+{
+    shmemx_region_info_t info;
     GIVES(0, shmemx_register(x, BYTES, NULL, &region));
     GIVES(0, shmemx_region_info(region, &info));
     CHECK(info.kind == SHMEMX_KIND_DEVICE && info.address == x && info.size == BYTES);
@@ -99,8 +160,29 @@ static void rights(void)
         CHECK(shmemx_get(near, peer, 0, BYTES) < 0);
 }
 
+static void with_a_signal(void)
+{
+    static uint64_t word[1];
+    shmemx_region_t words, there;
+    word[0] = 0;
+    GIVES(0, shmemx_register(word, sizeof word, NULL, &words));
+    GIVES(0, shmemx_region_at(words, (me + 1) % n, 20, &there));
+    fill(me + 90);
+    GIVES(0, shmemx_put_signal(right, 0, near, BYTES, there, 0, (uint64_t)me + 1, SHMEM_SIGNAL_SET));
+    GIVES(0, shmemx_wait_value(words, 0, SHMEMX_UINT64, SHMEM_CMP_EQ, &(uint64_t){(uint64_t)left() + 1}, 20));
+    GIVES(0, shmemx_device_copy(near, x, BYTES));
+    holds(left() + 90);
+    GIVES(0, shmemx_barrier());
+    GIVES(0, shmemx_deregister(words));
+}
+
 static void freed_while_registered(void)
 {
+    if (plain) {
+        REFUSES(EBUSY, "registered as a region", shmemx_device_disown(x));
+        GIVES(0, shmemx_device_disown(y));
+        return;
+    }
     REFUSES(EBUSY, "registered as a region", shmemx_device_free(pool, x));
     REFUSES(EBUSY, "registered as a region", shmemx_device_pool_close(pool));
     GIVES(0, shmemx_device_free(pool, y));
@@ -128,11 +210,7 @@ static void collectives(void)
 /* A PE whose device fails tells its own reason, and the others do not wait for it. */
 static void one_cannot(void)
 {
-    void *driver =
-        dlopen(getenv(!strcmp(type, "npu") ? "SHMEM_ASCEND_LIBRARY" : "SHMEM_CUDA_LIBRARY"), RTLD_NOW | RTLD_NOLOAD);
-    CHECK(driver);
-    void (*fail)(const char *, int, int) = (void (*)(const char *, int, int))(uintptr_t)dlsym(driver, "double_fail");
-    CHECK(fail);
+    void (*fail)(const char *, int, int) = (void (*)(const char *, int, int))(uintptr_t)in_driver("double_fail");
     for (int way = 0; way < 3; way++) {
         int64_t all[64];
         if (me == n - 1)
@@ -142,7 +220,39 @@ static void one_cannot(void)
                             : shmemx_all_gather(all, x, 8);
         CHECK(rc < 0 && strstr(shmemx_last_error(), me == n - 1 ? "Synchronize" : "cannot take part"), "%d", rc);
     }
-    dlclose(driver);
+}
+
+static void all_of_it(void)
+{
+    begin();
+    CASE(puts_and_gets);
+    CASE(on_a_stream);
+    CASE(with_a_signal);
+    CASE(rights);
+    CASE(collectives);
+    CASE(one_cannot);
+    CASE(freed_while_registered);
+    GIVES(0, shmemx_stream_destroy(stream));
+    GIVES(0, shmemx_barrier());
+}
+
+/* Its owner frees it without a word, while it is registered and mapped. */
+static void freed_by_its_owner(void)
+{
+    shmemx_region_t own, peer;
+    GIVES(0, shmemx_device_adopt(type, me % 2, y, BYTES));
+    GIVES(0, shmemx_register(y, BYTES, NULL, &own));
+    GIVES(0, shmemx_barrier());
+    if (me == 0) {
+        release();
+        REFUSES(ESTALE, "was freed by its owner", shmemx_put(own, 0, near, BYTES));
+    }
+    GIVES(0, shmemx_barrier());
+    if (me == 1)
+        REFUSES(ESTALE, "was freed by its owner", shmemx_region_at(own, 0, 20, &peer));
+    GIVES(0, shmemx_barrier());
+    GIVES(0, shmemx_deregister(own));
+    GIVES(0, shmemx_device_disown(y));
 }
 
 int main(int argc, char **argv)
@@ -152,16 +262,19 @@ int main(int argc, char **argv)
     GIVES(0, shmemx_init(NULL));
     me = shmemx_my_pe();
     n = shmemx_n_pes();
-    begin();
-    CASE(puts_and_gets);
-    CASE(on_a_stream);
-    CASE(rights);
-    CASE(collectives);
-    CASE(one_cannot);
-    CASE(freed_while_registered);
-    GIVES(0, shmemx_stream_destroy(stream));
+    make_buffers();
+    all_of_it();
+    shmemx_region_t first = region;
+    adopt_pieces();
+    all_of_it();
     GIVES(0, shmemx_deregister(region));
+    GIVES(0, shmemx_device_disown(x));
+    if (!strcmp(type, "cuda")) /* of the other kind the double frees nothing that is shared */
+        CASE(freed_by_its_owner);
+    GIVES(0, shmemx_deregister(first));
     GIVES(0, shmemx_finalize()); /* ends the holds on peers' regions, so that their memory can go */
+    if (plain)
+        release();
     GIVES(0, shmemx_device_pool_close(pool));
     return 0;
 }

@@ -247,7 +247,7 @@ static int wait_value(const void *at, uint64_t value, enum shmemi_device_compare
                                   stream.driver);
 }
 
-static int describe_pointer(const void *address, struct shmemi_device_pointer *out)
+int shmemi_ascend_pointer(const void *address, struct shmemi_device_pointer *out, size_t *page)
 {
     static const char *const needed[] = {"aclrtPointerGetAttributes", NULL};
     struct shmemi_ascend_pointer what = {.reserved = {0}};
@@ -258,10 +258,22 @@ static int describe_pointer(const void *address, struct shmemi_device_pointer *o
         return rc;
     if ((rc = shmemi_ascend_has(needed)) == 0)
         rc = SHMEMI_ASCEND(aclrtPointerGetAttributes, address, &what);
-    shmemi_ascend_leave(&before);
     out->device = rc == 0 && what.location.type == ACL_ON_DEVICE;
     out->number = out->device ? (int)what.location.id : 0;
+    if (page)
+        *page = what.page_size;
+    if (out->device && shmemi_ascend.aclrtMemGetAddressRange &&
+        shmemi_ascend.aclrtMemGetAddressRange((void *)(uintptr_t)address, &out->base, &out->bytes) != 0) {
+        out->base = NULL;
+        out->bytes = 0;
+    }
+    shmemi_ascend_leave(&before);
     return rc;
+}
+
+static int describe_pointer(const void *address, struct shmemi_device_pointer *out)
+{
+    return shmemi_ascend_pointer(address, out, NULL);
 }
 
 const struct shmemi_device_hal shmemi_device_ascend = {
@@ -275,7 +287,6 @@ const struct shmemi_device_hal shmemi_device_ascend = {
     .allocate = shmemi_ascend_allocate,
     .release = shmemi_ascend_release,
     .export_memory = shmemi_ascend_export_memory,
-    .export_pointer = shmemi_ascend_export_pointer,
     .import_memory = shmemi_ascend_import_memory,
     .can_reach = can_reach,
     .reach = shmemi_ascend_reach,
@@ -290,4 +301,7 @@ const struct shmemi_device_hal shmemi_device_ascend = {
     .write_value = write_value,
     .wait_value = wait_value,
     .describe_pointer = describe_pointer,
+    .adopt = shmemi_ascend_adopt,
+    .allocate_plain = shmemi_ascend_allocate_plain,
+    .free_plain = shmemi_ascend_free_plain,
 };

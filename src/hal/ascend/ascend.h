@@ -13,14 +13,18 @@ int shmemi_ascend_find(const uint8_t id[16], int *device);
 int shmemi_ascend_identify(int device, int32_t *process);
 int shmemi_ascend_reach(int device, int peer);
 
+/* *page (may be NULL): bytes of the pages that it lies in; 0: not known. */
+int shmemi_ascend_pointer(const void *address, struct shmemi_device_pointer *out, size_t *page);
+
 /* The best way of sharing that the driver has all calls of; -ENOTSUP when there is none. */
 int shmemi_ascend_way(enum shmemi_device_way *out);
 int shmemi_ascend_allocate(int device, size_t bytes, struct shmemi_device_memory *out);
 void shmemi_ascend_release(struct shmemi_device_memory *memory);
 int shmemi_ascend_export_memory(struct shmemi_device_memory *memory, const int32_t *processes, size_t count,
                                 struct shmemi_device_ticket *ticket, int *descriptor);
-int shmemi_ascend_export_pointer(const void *address, size_t bytes, const int32_t *processes, size_t count,
-                                 struct shmemi_device_ticket *ticket);
+int shmemi_ascend_adopt(const void *address, size_t bytes, struct shmemi_device_memory *out);
+int shmemi_ascend_allocate_plain(int device, size_t bytes, void **out);
+int shmemi_ascend_free_plain(int device, void *address);
 int shmemi_ascend_import_memory(const struct shmemi_device_ticket *ticket, int descriptor, int device,
                                 struct shmemi_device_memory *out);
 

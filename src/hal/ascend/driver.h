@@ -46,6 +46,7 @@ enum {
     ACL_HBM_HUGE = 4,
     ACL_ON_DEVICE = 1,
     ACL_READ_WRITE = 3,
+    ACL_HUGE_FIRST = 0,
     ACL_HUGE_ONLY = 1,
     ACL_SHARED_DEFAULT = 1,
     ACL_KEY_BYTES = 65,
@@ -91,7 +92,8 @@ enum {
     X(0, "CANN 8.5.0", aclrtMemImportFromShareableHandleV2, (void *, int, uint64_t, void **))                          \
     X(0, "a later CANN", aclrtGetVersion, (int32_t *, int32_t *, int32_t *))                                           \
     X(0, "a later CANN", aclrtGetPhyDevIdByUserDevId, (int32_t, int32_t *))                                            \
-    X(0, "a later CANN", aclrtPointerGetAttributes, (const void *, struct shmemi_ascend_pointer *))
+    X(0, "a later CANN", aclrtPointerGetAttributes, (const void *, struct shmemi_ascend_pointer *))                    \
+    X(0, "CANN 9.0", aclrtMemGetAddressRange, (void *, void **, size_t *))
 
 struct shmemi_ascend_driver {
 #define SHMEMI_ASCEND_MEMBER(required, since, symbol, arguments) int(*symbol) arguments;

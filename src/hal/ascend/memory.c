@@ -117,7 +117,7 @@ void shmemi_ascend_release(struct shmemi_device_memory *memory)
     if (memory->way == SHMEMI_WAY_KEY || memory->way == SHMEMI_WAY_NONE) {
         if (*memory->key)
             shmemi_ascend.aclrtIpcMemClose(memory->key);
-        if (!memory->imported)
+        if (!memory->imported && !memory->adopted)
             shmemi_ascend.aclrtFree(memory->address);
     } else {
         shmemi_ascend.aclrtUnmapMem(memory->address);
@@ -174,15 +174,85 @@ int shmemi_ascend_export_memory(struct shmemi_device_memory *memory, const int32
     return rc;
 }
 
-int shmemi_ascend_export_pointer(const void *address, size_t bytes, const int32_t *processes, size_t count,
-                                 struct shmemi_device_ticket *ticket)
+/* --- what others allocated ---------------------------------------------------------------------------------------- */
+
+/* Keys are of whole pages, in which other memory of this process may lie: those around the allocation; or around the
+   range, where the driver does not tell the allocation. */
+static int pages_of(const void *address, size_t bytes, const struct shmemi_device_pointer *what, size_t page,
+                    struct shmemi_device_memory *out)
 {
-    (void)bytes, (void)processes, (void)count, (void)ticket;
-    return shmemi_fail(-ENOTSUP,
-                       "Ascend memory at %p that others allocated shares its pages with other memory of theirs and "
-                       "cannot be exported by itself: copy it into memory of this library",
-                       address);
+    uintptr_t begin = (uintptr_t)(what->base ? what->base : address);
+    size_t whole = what->base ? what->bytes : bytes, before = what->base ? (uintptr_t)address - begin : 0;
+    if (bytes == 0 || bytes > SIZE_MAX / 2 || bytes > whole - before)
+        return shmemi_fail(-EINVAL, "the allocation of Ascend memory at %p has %zu bytes from there on, not %zu",
+                           address, whole - before, bytes);
+    page = page ? page : HUGE_PAGE;
+    out->address = (void *)(begin / page * page);
+    out->bytes = (begin % page + whole + page - 1) / page * page;
+    return 0;
 }
+
+static int make_key(struct shmemi_device_memory *memory, const void *address)
+{
+    struct shmemi_device_current before;
+    int rc = shmemi_ascend_enter(memory->device, &before);
+    if (rc < 0)
+        return rc;
+    rc = SHMEMI_ASCEND(aclrtIpcMemGetExportKey, memory->address, memory->bytes, memory->key, ACL_KEY_BYTES, 0);
+    shmemi_ascend_leave(&before);
+    return rc < 0
+               ? shmemi_fail_in(rc,
+                                "the pages of the Ascend memory at %p cannot be shared; copy it into memory of a pool "
+                                "of this library",
+                                address)
+               : 0;
+}
+
+int shmemi_ascend_adopt(const void *address, size_t bytes, struct shmemi_device_memory *out)
+{
+    struct shmemi_device_pointer what;
+    size_t page = 0;
+    *out = (struct shmemi_device_memory){.adopted = true, .way = SHMEMI_WAY_KEY};
+    int rc = shmemi_ascend_pointer(address, &what, &page);
+    if (rc == 0 && !what.device)
+        return shmemi_fail(-EINVAL, "%p is not memory of an Ascend device, or it was freed", address);
+    if (rc == 0)
+        rc = has_way(SHMEMI_WAY_KEY);
+    if (rc == -ENOTSUP)
+        return shmemi_fail_in(
+            rc, "Ascend memory that others allocated is shared by keys, and this driver has none: copy it "
+                "into memory of a pool of this library");
+    out->device = what.number;
+    if (rc == 0 && (rc = pages_of(address, bytes, &what, page, out)) == 0)
+        rc = make_key(out, address);
+    if (rc < 0)
+        out->address = NULL;
+    return rc;
+}
+
+int shmemi_ascend_allocate_plain(int device, size_t bytes, void **out)
+{
+    struct shmemi_device_current before;
+    int rc = shmemi_ascend_enter(device, &before);
+    if (rc < 0)
+        return rc;
+    rc = SHMEMI_ASCEND(aclrtMalloc, out, bytes, ACL_HUGE_FIRST);
+    shmemi_ascend_leave(&before);
+    return rc;
+}
+
+int shmemi_ascend_free_plain(int device, void *address)
+{
+    struct shmemi_device_current before;
+    int rc = shmemi_ascend_enter(device, &before);
+    if (rc < 0)
+        return rc;
+    rc = SHMEMI_ASCEND(aclrtFree, address);
+    shmemi_ascend_leave(&before);
+    return rc;
+}
+
+/* --- import ------------------------------------------------------------------------------------------------------- */
 
 static int import_handle(const struct shmemi_device_ticket *ticket, struct shmemi_device_memory *out)
 {
@@ -202,9 +272,20 @@ static int import_handle(const struct shmemi_device_ticket *ticket, struct shmem
 
 static int import_key(const struct shmemi_device_ticket *ticket, struct shmemi_device_memory *out)
 {
+    void *base = NULL;
+    size_t whole = 0;
     memcpy(out->key, ticket->key, sizeof out->key);
     out->bytes = ticket->bytes;
-    return SHMEMI_ASCEND(aclrtIpcMemImportByKey, &out->address, out->key, 1);
+    int rc = SHMEMI_ASCEND(aclrtIpcMemImportByKey, &out->address, out->key, 1);
+    if (rc < 0 || !shmemi_ascend.aclrtMemGetAddressRange ||
+        shmemi_ascend.aclrtMemGetAddressRange(out->address, &base, &whole) != 0)
+        return rc;
+    size_t left = whole - (size_t)((char *)out->address - (char *)base);
+    if (left >= out->bytes)
+        return 0;
+    shmemi_ascend.aclrtIpcMemClose(out->key);
+    return shmemi_fail(-EINVAL, "a ticket for Ascend memory says %zu bytes, and what it opens has %zu", out->bytes,
+                       left);
 }
 
 static int import_on(const struct shmemi_device_ticket *ticket, struct shmemi_device_memory *out)

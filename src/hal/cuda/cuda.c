@@ -260,7 +260,6 @@ const struct shmemi_device_hal shmemi_device_cuda = {
     .allocate = shmemi_cuda_allocate,
     .release = shmemi_cuda_release,
     .export_memory = shmemi_cuda_export_memory,
-    .export_pointer = shmemi_cuda_export_pointer,
     .import_memory = shmemi_cuda_import_memory,
     .can_reach = can_reach,
     .reach = shmemi_cuda_reach,
@@ -275,4 +274,7 @@ const struct shmemi_device_hal shmemi_device_cuda = {
     .write_value = write_value,
     .wait_value = wait_value,
     .describe_pointer = shmemi_cuda_describe_pointer,
+    .adopt = shmemi_cuda_adopt,
+    .allocate_plain = shmemi_cuda_allocate_plain,
+    .free_plain = shmemi_cuda_free_plain,
 };

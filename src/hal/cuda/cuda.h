@@ -18,8 +18,9 @@ int shmemi_cuda_allocate(int device, size_t bytes, struct shmemi_device_memory *
 void shmemi_cuda_release(struct shmemi_device_memory *memory);
 int shmemi_cuda_export_memory(struct shmemi_device_memory *memory, const int32_t *processes, size_t count,
                               struct shmemi_device_ticket *ticket, int *descriptor);
-int shmemi_cuda_export_pointer(const void *address, size_t bytes, const int32_t *processes, size_t count,
-                               struct shmemi_device_ticket *ticket);
+int shmemi_cuda_adopt(const void *address, size_t bytes, struct shmemi_device_memory *out);
+int shmemi_cuda_allocate_plain(int device, size_t bytes, void **out);
+int shmemi_cuda_free_plain(int device, void *address);
 int shmemi_cuda_import_memory(const struct shmemi_device_ticket *ticket, int descriptor, int device,
                               struct shmemi_device_memory *out);
 int shmemi_cuda_describe_pointer(const void *address, struct shmemi_device_pointer *out);

@@ -50,6 +50,7 @@ enum {
     CUDA_NO_DEVICE = 100,
     CUDA_INVALID_DEVICE = 101,
     CUDA_NO_CONTEXT = 201,
+    CUDA_ALREADY_MAPPED = 208,
     CUDA_PEER_UNSUPPORTED = 217,
     CUDA_BAD_HANDLE = 400,
     CUDA_NOT_READY = 600,
@@ -64,6 +65,7 @@ enum {
     CUDA_HAS_DESCRIPTORS = 103,
     CUDA_HAS_VALUES_64 = 122,
     CUDA_POINTER_TYPE = 2,
+    CUDA_POINTER_BUFFER = 7,
     CUDA_POINTER_ORDINAL = 9,
     CUDA_POINTER_LEGACY = 10,
     CUDA_TYPE_DEVICE = 2,
@@ -95,6 +97,8 @@ enum {
     X(1, "CUDA 3.2", cuMemGetAddressRange_v2, (cuda_address *, size_t *, cuda_address))                                \
     X(1, "CUDA 4.0", cuMemcpyAsync, (cuda_address, cuda_address, size_t, cuda_stream))                                 \
     X(1, "CUDA 4.0", cuPointerGetAttribute, (void *, cuda_pointer_attribute, cuda_address))                            \
+    X(1, "CUDA 3.2", cuMemAlloc_v2, (cuda_address *, size_t))                                                          \
+    X(1, "CUDA 3.2", cuMemFree_v2, (cuda_address))                                                                     \
     X(1, "CUDA 4.1", cuIpcGetMemHandle, (cuda_ipc *, cuda_address))                                                    \
     X(0, "CUDA 11.0", cuIpcOpenMemHandle_v2, (cuda_address *, cuda_ipc, unsigned))                                     \
     X(1, "CUDA 4.1", cuIpcCloseMemHandle, (cuda_address))                                                              \

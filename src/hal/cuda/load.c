@@ -34,6 +34,8 @@ static int errno_of(cuda_result result)
         return -EBADFD;
     case CUDA_NOT_PERMITTED:
         return -EACCES;
+    case CUDA_ALREADY_MAPPED:
+        return -EEXIST;
     case CUDA_PEER_UNSUPPORTED:
     case CUDA_NOT_SUPPORTED:
         return -ENOTSUP;
@@ -51,6 +53,8 @@ static const char *hint(cuda_result result)
         return "; another process has the device for itself (compute mode exclusive): see nvidia-smi -q -d COMPUTE";
     case CUDA_OUT_OF_MEMORY:
         return "; the device's memory is taken: nvidia-smi shows by whom";
+    case CUDA_ALREADY_MAPPED:
+        return "; another library has that memory open in this process: let it close it first, or use it from there";
     default:
         return "";
     }

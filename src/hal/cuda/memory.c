@@ -75,10 +75,10 @@ void shmemi_cuda_release(struct shmemi_device_memory *memory)
 {
     struct shmemi_device_current before;
     cuda_address at = (uintptr_t)memory->address;
-    if (!memory->address || shmemi_cuda_enter(memory->device, &before) < 0)
+    if (!memory->address || memory->adopted || shmemi_cuda_enter(memory->device, &before) < 0)
         return;
     if (memory->way == SHMEMI_WAY_LEGACY) {
-        shmemi_cuda.cuIpcCloseMemHandle(at - memory->offset);
+        shmemi_cuda.cuIpcCloseMemHandle(at);
     } else {
         shmemi_cuda.cuMemUnmap(at, memory->bytes);
         shmemi_cuda.cuMemAddressFree(at, memory->bytes);
@@ -102,7 +102,11 @@ int shmemi_cuda_export_memory(struct shmemi_device_memory *memory, const int32_t
     *descriptor = -1;
     if (memory->imported)
         return shmemi_fail(-EINVAL, "memory that was imported is exported by its owner only");
-    int rc = fill_ticket(memory->device, SHMEMI_WAY_DESCRIPTOR, memory->bytes, ticket);
+    int rc = fill_ticket(memory->device, memory->way, memory->bytes, ticket);
+    if (memory->way == SHMEMI_WAY_LEGACY) {
+        memcpy(ticket->key, memory->key, sizeof ticket->key);
+        return rc;
+    }
     return rc < 0 ? rc : SHMEMI_CUDA(cuMemExportToShareableHandle, descriptor, memory->handle, CUDA_DESCRIPTOR, 0);
 }
 
@@ -111,6 +115,7 @@ int shmemi_cuda_describe_pointer(const void *address, struct shmemi_device_point
     struct shmemi_device_current before;
     unsigned type = 0;
     int ordinal = 0;
+    unsigned long long id = 0;
     cuda_address base = 0, at = (uintptr_t)address;
     memset(out, 0, sizeof *out);
     int rc = shmemi_cuda_enter(0, &before); /* any context will do for the question */
@@ -123,51 +128,87 @@ int shmemi_cuda_describe_pointer(const void *address, struct shmemi_device_point
         out->number = ordinal;
         if (shmemi_cuda.cuMemGetAddressRange_v2(&base, &out->bytes, at) == 0)
             out->base = (void *)(uintptr_t)base;
+        if (shmemi_cuda.cuPointerGetAttribute(&id, CUDA_POINTER_BUFFER, at) == 0)
+            out->id = id;
     }
     shmemi_cuda_leave(&before);
     return rc;
 }
 
-static int legacy_handle(const struct shmemi_device_pointer *what, const void *address, char key[72])
+/* --- what others allocated ---------------------------------------------------------------------------------------- */
+
+static int legacy_handle(struct shmemi_device_memory *memory, const void *address)
 {
     struct shmemi_device_current before;
-    cuda_address base = (uintptr_t)what->base;
+    cuda_address base = (uintptr_t)memory->address;
     cuda_ipc handle;
-    int capable = 0, rc = shmemi_cuda_enter(what->number, &before);
+    int capable = 0, rc = shmemi_cuda_enter(memory->device, &before);
     if (rc < 0)
         return rc;
-    shmemi_cuda.cuPointerGetAttribute(&capable, CUDA_POINTER_LEGACY, base);
-    rc = capable ? SHMEMI_CUDA(cuIpcGetMemHandle, &handle, base)
-                 : shmemi_fail(-ENOTSUP,
-                               "the CUDA memory at %p was allocated in a way that other processes cannot import "
-                               "(PyTorch's expandable_segments does so): copy it into memory of this library",
-                               address);
+    /* Drivers that do not know the question have no other memory. */
+    if (shmemi_cuda.cuPointerGetAttribute(&capable, CUDA_POINTER_LEGACY, base) == 0 && !capable)
+        rc =
+            shmemi_fail(-ENOTSUP,
+                        "the CUDA memory at %p was allocated in a way that other processes cannot import: by virtual "
+                        "memory calls (PyTorch's expandable_segments:True in PYTORCH_CUDA_ALLOC_CONF), from a memory "
+                        "pool (cudaMallocAsync), or as managed memory. Turn that off, or copy it into memory of a pool "
+                        "of this library",
+                        address);
+    else
+        rc = SHMEMI_CUDA(cuIpcGetMemHandle, &handle, base);
     if (rc == 0)
-        memcpy(key, &handle, sizeof handle);
+        memcpy(memory->key, &handle, sizeof handle);
     shmemi_cuda_leave(&before);
     return rc;
 }
 
-int shmemi_cuda_export_pointer(const void *address, size_t bytes, const int32_t *processes, size_t count,
-                               struct shmemi_device_ticket *ticket)
+int shmemi_cuda_adopt(const void *address, size_t bytes, struct shmemi_device_memory *out)
 {
     struct shmemi_device_pointer what;
-    (void)processes;
-    (void)count;
+    *out = (struct shmemi_device_memory){.adopted = true, .way = SHMEMI_WAY_LEGACY};
     int rc = shmemi_cuda_describe_pointer(address, &what);
     if (rc < 0)
         return rc;
     if (!what.device || !what.base)
-        return shmemi_fail(-EINVAL, "%p is not memory of a CUDA device", address);
+        return shmemi_fail(-EINVAL, "%p is not memory of a CUDA device, or it was freed", address);
     size_t offset = (size_t)((uintptr_t)address - (uintptr_t)what.base);
-    if (bytes == 0 || bytes > what.bytes - offset)
-        return shmemi_fail(-EINVAL, "the CUDA memory at %p has %zu bytes, not %zu", address, what.bytes - offset,
-                           bytes);
-    if ((rc = fill_ticket(what.number, SHMEMI_WAY_LEGACY, bytes, ticket)) < 0)
-        return rc;
-    ticket->offset = offset;
-    return legacy_handle(&what, address, ticket->key);
+    out->device = what.number;
+    out->bytes = what.bytes;
+    out->address = what.base;
+    /* How it was allocated comes first: that of virtual memory calls may go over several pieces. */
+    if ((rc = legacy_handle(out, address)) == 0 && (bytes == 0 || bytes > what.bytes - offset))
+        rc = shmemi_fail(-EINVAL, "the allocation of CUDA memory at %p has %zu bytes from there on, not %zu", address,
+                         what.bytes - offset, bytes);
+    if (rc < 0)
+        out->address = NULL;
+    return rc;
 }
+
+int shmemi_cuda_allocate_plain(int device, size_t bytes, void **out)
+{
+    struct shmemi_device_current before;
+    cuda_address at = 0;
+    int rc = shmemi_cuda_enter(device, &before);
+    if (rc < 0)
+        return rc;
+    rc = SHMEMI_CUDA(cuMemAlloc_v2, &at, bytes);
+    shmemi_cuda_leave(&before);
+    *out = (void *)(uintptr_t)at;
+    return rc;
+}
+
+int shmemi_cuda_free_plain(int device, void *address)
+{
+    struct shmemi_device_current before;
+    int rc = shmemi_cuda_enter(device, &before);
+    if (rc < 0)
+        return rc;
+    rc = SHMEMI_CUDA(cuMemFree_v2, (uintptr_t)address);
+    shmemi_cuda_leave(&before);
+    return rc;
+}
+
+/* --- import ------------------------------------------------------------------------------------------------------- */
 
 /* A descriptor keeps the memory alive, whatever becomes of its owner. */
 static int import_descriptor(const struct shmemi_device_ticket *ticket, int descriptor,
@@ -202,15 +243,13 @@ static int import_legacy(const struct shmemi_device_ticket *ticket, struct shmem
         return shmemi_device_owner_is_gone(ticket)
                    ? shmemi_fail_in(-ESTALE, "the process %d that owns this CUDA memory is gone", ticket->pid)
                    : rc;
-    if ((rc = SHMEMI_CUDA(cuMemGetAddressRange_v2, &base, &whole, at)) == 0 &&
-        (ticket->offset > whole || ticket->bytes > whole - ticket->offset))
-        rc = shmemi_fail(-EINVAL, "a ticket for CUDA memory says %llu bytes from %llu, of memory of %zu",
-                         (unsigned long long)ticket->bytes, (unsigned long long)ticket->offset, whole);
+    if ((rc = SHMEMI_CUDA(cuMemGetAddressRange_v2, &base, &whole, at)) == 0 && ticket->bytes > whole - (at - base))
+        rc = shmemi_fail(-EINVAL, "a ticket for CUDA memory says %llu bytes, and what it opens has %zu",
+                         (unsigned long long)ticket->bytes, whole - (size_t)(at - base));
     if (rc < 0)
         shmemi_cuda.cuIpcCloseMemHandle(at);
-    out->offset = ticket->offset;
     out->bytes = ticket->bytes;
-    out->address = (void *)(uintptr_t)(at + ticket->offset);
+    out->address = (void *)(uintptr_t)at;
     return rc;
 }
 

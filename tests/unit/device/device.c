@@ -272,8 +272,6 @@ static void run_adopt(void)
             bad(EINVAL, "adopt it", shmemx_device_copy(b, host, BYTES));
         good(shmemx_device_adopt(type, 0, b, BYTES));
         around(a, b, 3);
-        char key[SHMEMX_KEY_TEXT];
-        bad(EINVAL, "is in no pool", shmemx_export(b, BYTES, NULL, key));
         good(shmemx_device_disown(b));
         bad(ENOENT, "no device memory", shmemx_device_disown(b));
         child_check(release(b) == 0);
