@@ -290,4 +290,9 @@ const struct shmemi_device_hal shmemi_device_ascend = {
     .write_value = write_value,
     .wait_value = wait_value,
     .describe_pointer = describe_pointer,
+    .make_words = shmemi_ascend_make_words,
+    .free_words = shmemi_ascend_free_words,
+    .tell = shmemi_ascend_tell,
+    .hold = shmemi_ascend_hold,
+    .let_go = shmemi_ascend_let_go,
 };

@@ -24,4 +24,11 @@ int shmemi_ascend_export_pointer(const void *address, size_t bytes, const int32_
 int shmemi_ascend_import_memory(const struct shmemi_device_ticket *ticket, int descriptor, int device,
                                 struct shmemi_device_memory *out);
 
+int shmemi_ascend_make_words(int device, size_t count, struct shmemi_device_words *out);
+void shmemi_ascend_free_words(struct shmemi_device_words *words);
+int shmemi_ascend_tell(const struct shmemi_device_words *words, size_t i, struct shmemi_device_stream stream);
+int shmemi_ascend_hold(const struct shmemi_device_words *words, size_t i, uint64_t number,
+                       struct shmemi_device_stream stream);
+int shmemi_ascend_let_go(const struct shmemi_device_words *words, size_t i, uint64_t number);
+
 #endif

@@ -275,4 +275,9 @@ const struct shmemi_device_hal shmemi_device_cuda = {
     .write_value = write_value,
     .wait_value = wait_value,
     .describe_pointer = shmemi_cuda_describe_pointer,
+    .make_words = shmemi_cuda_make_words,
+    .free_words = shmemi_cuda_free_words,
+    .tell = shmemi_cuda_tell,
+    .hold = shmemi_cuda_hold,
+    .let_go = shmemi_cuda_let_go,
 };

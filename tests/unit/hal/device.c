@@ -59,7 +59,7 @@ static void run_self_test(void)
 {
     int steps = 0;
     good(shmemi_device_self_test(hal, 0, &steps));
-    child_check(steps == 9 + shares_it);
+    child_check(steps == 10 + shares_it);
 }
 
 static void run_missing(void)
