@@ -85,6 +85,26 @@ struct shmemi_device_current {
     bool same; /* it was what enter() was asked for: nothing changed */
 };
 
+/* Words by which the streams of one device and this process's CPU tell each other how far they are, in pairs: the first
+   is told the CPU, the second holds streams until the CPU lets them go. */
+enum { SHMEMI_WORDS_APART = 64 };
+
+struct shmemi_device_words {
+    int device;
+    size_t count;
+    char *told; /* in host memory; see shmemi_words_told() */
+    /* The back end's own: */
+    void *host, *memory;
+    struct shmemi_device_stream stream;
+};
+
+/* Word i, of the first kind: 1 once a stream has come to its tell(); the CPU makes it 0 again before the next. Acquire
+   goes with looking: what the stream did before is done. */
+static inline uint64_t *shmemi_words_told(const struct shmemi_device_words *words, size_t i)
+{
+    return (uint64_t *)(void *)(words->told + i * SHMEMI_WORDS_APART);
+}
+
 struct shmemi_device_hal {
     const char *type, *maker; /* "cuda", "CUDA" */
 
@@ -164,6 +184,19 @@ struct shmemi_device_hal {
     /* Memory as other libraries allocate it, by the driver's plain call: for tests of adopt(). */
     int (*allocate_plain)(int device, size_t bytes, void **out);
     int (*free_plain)(int device, void *address);
+
+    /* Makes `count` pairs of words for streams of a device, all 0. CUDA: in host memory that the device writes and
+       waits on. Ascend: its manual gives the value operations addresses of the device only, so streams tell by a copy
+       of a word into pinned host memory, and are held by words of the device, which the CPU writes by a stream of its
+       own. -ENOTSUP: the driver or the device cannot. free_words(): no stream may come to them any more. May block. */
+    int (*make_words)(int device, size_t count, struct shmemi_device_words *out);
+    void (*free_words)(struct shmemi_device_words *words);
+    /* Queue, between enter() and leave(), one call each: that word i is told once all that was queued before is done;
+       and that what is queued later waits until let_go() of word i, with a number at least as high. */
+    int (*tell)(const struct shmemi_device_words *words, size_t i, struct shmemi_device_stream stream);
+    int (*hold)(const struct shmemi_device_words *words, size_t i, uint64_t number, struct shmemi_device_stream stream);
+    /* Lets go whoever waits at word i for a number up to this one, now or later. Any thread; does not block. */
+    int (*let_go)(const struct shmemi_device_words *words, size_t i, uint64_t number);
 };
 
 extern const struct shmemi_device_hal shmemi_device_cuda, shmemi_device_ascend;

@@ -11,12 +11,6 @@ const struct shmemi_hal *shmemi_hal(enum shmemi_memory_kind kind)
     return (unsigned)kind < SHMEMI_MEMORY_KINDS ? kinds[kind] : NULL;
 }
 
-const struct shmemi_device_hal *shmemi_device_hal(int index)
-{
-    static const struct shmemi_device_hal *const all[] = {&shmemi_device_ascend, &shmemi_device_cuda};
-    return index >= 0 && (size_t)index < sizeof all / sizeof *all ? all[index] : NULL;
-}
-
 const struct shmemi_device_hal *shmemi_device_of(const char *type)
 {
     const struct shmemi_device_hal *hal;

@@ -74,6 +74,45 @@ static int values(struct test *t)
     return seen == value ? 0 : shmemi_fail(-EIO, "a word was written and another one is there");
 }
 
+/* The stream tells, is held, and goes on when it is let go; a number that was let go before holds nobody. */
+static int handshake(struct test *t, const struct shmemi_device_words *words)
+{
+    const struct shmemi_device_hal *hal = t->hal;
+    bool done = true;
+    int rc;
+    if ((rc = hal->tell(words, 1, t->stream)) < 0 || (rc = hal->hold(words, 1, 7, t->stream)) < 0)
+        return rc;
+    while (__atomic_load_n(shmemi_words_told(words, 1), __ATOMIC_ACQUIRE) != 1)
+        if ((rc = hal->query(t->stream, &done)) < 0 || done)
+            return rc < 0 ? rc : shmemi_fail(-EIO, "a stream did not tell how far it is, or was not held");
+    if ((rc = hal->query(t->stream, &done)) < 0 || done)
+        return rc < 0 ? rc : shmemi_fail(-EIO, "a stream was not held");
+    if ((rc = hal->let_go(words, 1, 7)) < 0 || (rc = hal->finish(t->stream)) < 0)
+        return rc;
+    __atomic_store_n(shmemi_words_told(words, 1), 0, __ATOMIC_RELAXED); /* the stream is done */
+    if ((rc = hal->hold(words, 1, 6, t->stream)) < 0 || (rc = hal->tell(words, 1, t->stream)) < 0 ||
+        (rc = hal->finish(t->stream)) < 0)
+        return rc;
+    for (size_t i = 0; i < words->count; i++)
+        if (__atomic_load_n(shmemi_words_told(words, i), __ATOMIC_ACQUIRE) != (i == 1))
+            return shmemi_fail(-EIO, "word %zu, told by a stream, is wrong", i);
+    return 0;
+}
+
+static int words(struct test *t)
+{
+    struct shmemi_device_words made;
+    int rc = t->info.can_signal ? t->hal->make_words(t->device, 3, &made) : 0;
+    if (rc < 0 || !t->info.can_signal)
+        return rc;
+    rc = handshake(t, &made);
+    if (rc < 0)
+        t->hal->let_go(&made, 1, UINT64_MAX);
+    t->hal->finish(t->stream);
+    t->hal->free_words(&made);
+    return rc;
+}
+
 static int pointers(struct test *t)
 {
     struct shmemi_device_pointer what;
@@ -98,10 +137,12 @@ static int on_stream(struct test *t)
         failed(rc, "copies");
     else if ((rc = values(t)) < 0)
         failed(rc, "values");
+    else if ((rc = words(t)) < 0)
+        failed(rc, "words between a stream and the CPU");
     else if ((rc = t->hal->query(t->stream, &done)) < 0 || (!done && (rc = shmemi_fail(-EIO, "not done"))))
         failed(rc, "query");
     t->hal->leave(&before);
-    t->steps += rc == 0 ? 3 : 0;
+    t->steps += rc == 0 ? 4 : 0;
     return rc;
 }
 

@@ -190,7 +190,6 @@ EXPORTED int aclrtStreamQuery(void *handle, int *state)
     ENTER_WITH_CONTEXT(aclrtStreamQuery);
     struct stream *s = stream_of(handle);
     REQUIRE(s && s->device == current(), OTHER_CONTEXT);
-    advance(s);
     *state = s->count ? 1 : 0;
     return 0;
 }
@@ -265,6 +264,25 @@ EXPORTED int aclrtDeviceGetBareTgid(int32_t *out)
     return 0;
 }
 #endif
+
+/* Pinned, and for copies only: nothing maps it for devices. */
+EXPORTED int aclrtMallocHost(void **out, size_t bytes)
+{
+    ENTER_WITH_CONTEXT(aclrtMallocHost);
+    REQUIRE(bytes, INVALID);
+    struct host *h = create_host(bytes, false);
+    REQUIRE(h, ACL_NO_ROOM_RT);
+    *out = h->at;
+    return 0;
+}
+
+EXPORTED int aclrtFreeHost(void *at)
+{
+    ENTER_WITH_CONTEXT(aclrtFreeHost);
+    REQUIRE(host_of(at), INVALID);
+    free_host(host_of(at));
+    return 0;
+}
 
 /* --- memory in one call ------------------------------------------------------------------------------------------- */
 

@@ -181,7 +181,6 @@ EXPORTED int cuStreamQuery(void *handle)
     ENTER_WITH_CONTEXT(cuStreamQuery);
     struct stream *s = stream_of(handle);
     REQUIRE(s, BAD_HANDLE);
-    advance(s);
     return s->count ? CUDA_NOT_READY : 0;
 }
 
@@ -234,7 +233,7 @@ EXPORTED int cuPointerGetAttribute(void *out, int attribute, uint64_t at)
 {
     ENTER_WITH_CONTEXT(cuPointerGetAttribute);
     struct range *r = range_of((void *)at);
-    REQUIRE(r && r->mapped, INVALID);
+    REQUIRE(r && r->mapped && r->mapped->device != ON_HOST, INVALID);
     REQUIRE(attribute != CUDA_POINTER_LEGACY || AGE >= 110, INVALID);
     int value = attribute == CUDA_POINTER_TYPE      ? CUDA_TYPE_DEVICE
                 : attribute == CUDA_POINTER_ORDINAL ? r->mapped->device
@@ -243,6 +242,35 @@ EXPORTED int cuPointerGetAttribute(void *out, int attribute, uint64_t at)
         memcpy(out, &r->mapped->id, sizeof r->mapped->id);
     else
         memcpy(out, &value, sizeof value);
+    return 0;
+}
+
+/* --- host memory of the driver's ---------------------------------------------------------------------------------- */
+
+EXPORTED int cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
+{
+    ENTER_WITH_CONTEXT(cuMemHostAlloc);
+    REQUIRE(bytes && flags <= 7, INVALID);
+    struct host *h = create_host(bytes, flags & CUDA_HOST_MAPPED);
+    REQUIRE(h, MEMORY);
+    *out = h->at;
+    return 0;
+}
+
+EXPORTED int cuMemFreeHost(void *at)
+{
+    ENTER_WITH_CONTEXT(cuMemFreeHost);
+    REQUIRE(host_of(at), INVALID);
+    free_host(host_of(at));
+    return 0;
+}
+
+EXPORTED int cuMemHostGetDevicePointer_v2(uint64_t *out, void *at, unsigned flags)
+{
+    ENTER_WITH_CONTEXT(cuMemHostGetDevicePointer_v2);
+    struct host *h = host_of(at);
+    REQUIRE(h && h->seen && flags == 0, INVALID);
+    *out = (uintptr_t)h->seen->at;
     return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the doubles of drivers share: "device memory" that is a memfd, which the CPU reaches only through the copy calls
-// (its addresses are mapped without any access), queues of which nothing is done before somebody waits, calls that are
-// counted and can be made to fail, and what was leaked at exit.
+// (its addresses are mapped without any access), streams that work on their queues at their own pace, a thread each,
+// calls that are counted and can be made to fail, and what was leaked at exit.
 #ifndef TESTS_DOUBLES_DOUBLE_H
 #define TESTS_DOUBLES_DOUBLE_H
 
@@ -21,7 +21,8 @@
 /* The leak sanitizer stumbles over what threads have of a library that was opened late, unless it is placed so. */
 #define A_THREADS _Thread_local __attribute__((tls_model("initial-exec")))
 
-enum { PHYSICALS = 64, RANGES = 64, STREAMS = 16, QUEUED = 64, UNIT = 2 << 20, LEAK_STATUS = 97 };
+enum { PHYSICALS = 64, RANGES = 64, STREAMS = 16, QUEUED = 64, HOSTS = 16, UNIT = 2 << 20, LEAK_STATUS = 97 };
+enum { ON_HOST = -1, LOOK_AGAIN = 100 /* us, of a stream that waits for a word */ };
 
 struct physical {
     bool used, imported;
@@ -51,7 +52,7 @@ struct operation {
     unsigned how;
 };
 struct stream {
-    bool used;
+    bool used, works; /* works: its thread runs, for this and all later streams in its place */
     int device, count;
     struct operation queue[QUEUED];
 };
@@ -60,10 +61,19 @@ static struct physical physicals[PHYSICALS];
 static struct range ranges[RANGES];
 static struct stream streams[STREAMS];
 
+/* Host memory that the driver allocated. */
+struct host {
+    char *at; /* NULL: free */
+    size_t bytes;
+    struct range *seen; /* as devices see it, at another address; NULL: they do not */
+};
+static struct host hosts[HOSTS];
+
 /* For the tests: all calls so far; and the n-th call from now of one function ("*": of any) answers `code`. */
 EXPORTED unsigned long double_calls, double_failures;
 EXPORTED int double_gone; /* not 0: the driver has been torn down, and answers this to everything */
 EXPORTED void double_fail(const char *call, int nth, int code);
+EXPORTED void double_hold(int on); /* streams do nothing until it is taken back */
 static struct {
     char call[64];
     int left, code;
@@ -78,6 +88,8 @@ void double_fail(const char *call, int nth, int code)
 
 /* One call at a time, as far as anybody can see. */
 static pthread_mutex_t one_at_a_time = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* something was queued, done or dropped; under the mutex */
+static bool held;                                         /* under the mutex */
 
 static int begin_call(void)
 {
@@ -105,7 +117,15 @@ static int entered(const char *call)
     if (strstr(call, "Synchronize")) /* the device is in error then: what was queued is not done any more */
         for (int i = 0; i < STREAMS; i++)
             streams[i].count = 0;
+    pthread_cond_broadcast(&changed);
     return scripted.code;
+}
+
+void double_hold(int on)
+{
+    ALONE;
+    held = on != 0;
+    pthread_cond_broadcast(&changed);
 }
 
 static int setting(const char *name, int usual)
@@ -266,6 +286,8 @@ static void move_bytes(char *to, const char *from, size_t bytes)
         memcpy(buffer, from, bytes);
     if (good && target)
         good = pwrite(target->mapped->fd, buffer, bytes, to - target->at + (off_t)target->into) == (ssize_t)bytes;
+    else if (good && bytes == sizeof(uint64_t) && (uintptr_t)to % sizeof(uint64_t) == 0)
+        __atomic_store((uint64_t *)(void *)to, (uint64_t *)(void *)buffer, __ATOMIC_RELEASE); /* as a device does it */
     else if (good)
         memcpy(to, buffer, bytes);
     free(buffer);
@@ -291,31 +313,63 @@ static bool perform(const struct operation *o)
 /* Does one thing that is queued; false when nothing could be done. */
 static bool advance(struct stream *s)
 {
-    if (s->count == 0 || !perform(&s->queue[0]))
+    if (held || s->count == 0 || !perform(&s->queue[0]))
         return false;
     memmove(s->queue, s->queue + 1, (size_t)--s->count * sizeof *s->queue);
+    pthread_cond_broadcast(&changed);
     return true;
+}
+
+/* The thread of a stream. A word that it waits for may be written by anybody, without any call. */
+static void *work(void *argument)
+{
+    struct stream *s = argument;
+    pthread_mutex_lock(&one_at_a_time);
+    for (;;)
+        if (held || s->count == 0) {
+            pthread_cond_wait(&changed, &one_at_a_time);
+        } else if (!advance(s)) {
+            pthread_mutex_unlock(&one_at_a_time);
+            usleep(LOOK_AGAIN);
+            pthread_mutex_lock(&one_at_a_time);
+        }
+    return NULL;
 }
 
 static void drain(struct stream *s)
 {
     while (s->count > 0)
-        if (!advance(s))
-            usleep(1000); /* a wait that another process will end */
+        pthread_cond_wait(&changed, &one_at_a_time); /* other calls go on meanwhile */
 }
 
+/* Waits for a place in the queue. */
 static void enqueue(struct stream *s, struct operation o)
 {
-    if (s->count == QUEUED)
-        drain(s);
+    while (s->count == QUEUED)
+        pthread_cond_wait(&changed, &one_at_a_time);
     s->queue[s->count++] = o;
+    pthread_cond_broadcast(&changed);
+}
+
+static bool start_work(struct stream *s)
+{
+    pthread_t thread;
+    if (!s->works && pthread_create(&thread, NULL, work, s) == 0) {
+        pthread_detach(thread);
+        s->works = true;
+    }
+    return s->works;
 }
 
 static struct stream *create_stream_on(int device)
 {
     for (int i = 0; i < STREAMS; i++)
         if (!streams[i].used) {
-            streams[i] = (struct stream){.used = true, .device = device};
+            if (!start_work(&streams[i]))
+                return NULL;
+            streams[i].used = true;
+            streams[i].device = device;
+            streams[i].count = 0;
             return &streams[i];
         }
     return NULL;
@@ -329,6 +383,44 @@ static struct stream *stream_of(void *handle)
     return NULL;
 }
 
+/* Host memory, which devices see at an address of their own if that is wanted. */
+static struct host *create_host(size_t bytes, bool mapped)
+{
+    struct host *h = hosts;
+    while (h < hosts + HOSTS && h->at)
+        h++;
+    struct physical *p = h < hosts + HOSTS ? create_physical(ON_HOST, bytes) : NULL;
+    if (!p)
+        return NULL;
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
+    *h = (struct host){.at = at == MAP_FAILED ? NULL : at, .bytes = bytes};
+    if (h->at && mapped && (h->seen = reserve(bytes))) {
+        h->seen->mapped = p;
+        h->seen->access = ~0u;
+        p->references++;
+    }
+    drop(p); /* the mapping holds it where no device sees it */
+    return h->at && (h->seen || !mapped) ? h : NULL;
+}
+
+static struct host *host_of(const void *at)
+{
+    for (int i = 0; i < HOSTS; i++)
+        if (hosts[i].at && hosts[i].at == at)
+            return &hosts[i];
+    return NULL;
+}
+
+static void free_host(struct host *h)
+{
+    munmap(h->at, h->bytes);
+    if (h->seen) {
+        drop(h->seen->mapped);
+        unreserve(h->seen);
+    }
+    h->at = NULL;
+}
+
 /* Everything that was made has to be gone when the process ends. */
 static pid_t loaded_in;
 
@@ -339,16 +431,20 @@ __attribute__((constructor)) static void note_process(void)
 
 __attribute__((destructor)) static void nothing_left(void)
 {
-    int left = 0, mapped = 0, open = 0;
+    int left = 0, mapped = 0, open = 0, pinned = 0;
     for (int i = 0; i < PHYSICALS; i++)
         left += physicals[i].used;
     for (int i = 0; i < RANGES; i++)
         mapped += ranges[i].at != NULL;
     for (int i = 0; i < STREAMS; i++)
         open += streams[i].used;
-    if (left + mapped + open == 0 || double_gone || getpid() != loaded_in)
+    for (int i = 0; i < HOSTS; i++)
+        pinned += hosts[i].at != NULL;
+    if (left + mapped + open + pinned == 0 || double_gone || getpid() != loaded_in)
         return;
-    fprintf(stderr, "double: leaked at exit: %d allocations, %d address ranges, %d streams\n", left, mapped, open);
+    fprintf(stderr,
+            "double: leaked at exit: %d allocations, %d address ranges, %d streams, %d allocations of host memory\n",
+            left, mapped, open, pinned);
     _exit(LEAK_STATUS);
 }
 

@@ -304,4 +304,9 @@ const struct shmemi_device_hal shmemi_device_ascend = {
     .adopt = shmemi_ascend_adopt,
     .allocate_plain = shmemi_ascend_allocate_plain,
     .free_plain = shmemi_ascend_free_plain,
+    .make_words = shmemi_ascend_make_words,
+    .free_words = shmemi_ascend_free_words,
+    .tell = shmemi_ascend_tell,
+    .hold = shmemi_ascend_hold,
+    .let_go = shmemi_ascend_let_go,
 };

@@ -28,4 +28,11 @@ int shmemi_ascend_free_plain(int device, void *address);
 int shmemi_ascend_import_memory(const struct shmemi_device_ticket *ticket, int descriptor, int device,
                                 struct shmemi_device_memory *out);
 
+int shmemi_ascend_make_words(int device, size_t count, struct shmemi_device_words *out);
+void shmemi_ascend_free_words(struct shmemi_device_words *words);
+int shmemi_ascend_tell(const struct shmemi_device_words *words, size_t i, struct shmemi_device_stream stream);
+int shmemi_ascend_hold(const struct shmemi_device_words *words, size_t i, uint64_t number,
+                       struct shmemi_device_stream stream);
+int shmemi_ascend_let_go(const struct shmemi_device_words *words, size_t i, uint64_t number);
+
 #endif

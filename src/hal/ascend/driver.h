@@ -62,6 +62,8 @@ enum {
     X(1, "ACL 1.1.0", aclrtGetMemInfo, (int, size_t *, size_t *))                                                      \
     X(1, "ACL 1.1.0", aclrtMalloc, (void **, size_t, int))                                                             \
     X(1, "ACL 1.1.0", aclrtFree, (void *))                                                                             \
+    X(0, "ACL 1.1.0", aclrtMallocHost, (void **, size_t))                                                              \
+    X(0, "ACL 1.1.0", aclrtFreeHost, (void *))                                                                         \
     X(1, "ACL 1.1.0", aclrtMemcpyAsync, (void *, size_t, const void *, size_t, int, void *))                           \
     X(1, "ACL 1.1.0", aclrtCreateStream, (void **))                                                                    \
     X(1, "ACL 1.1.0", aclrtDestroyStream, (void *))                                                                    \

@@ -277,4 +277,9 @@ const struct shmemi_device_hal shmemi_device_cuda = {
     .adopt = shmemi_cuda_adopt,
     .allocate_plain = shmemi_cuda_allocate_plain,
     .free_plain = shmemi_cuda_free_plain,
+    .make_words = shmemi_cuda_make_words,
+    .free_words = shmemi_cuda_free_words,
+    .tell = shmemi_cuda_tell,
+    .hold = shmemi_cuda_hold,
+    .let_go = shmemi_cuda_let_go,
 };

@@ -25,4 +25,11 @@ int shmemi_cuda_import_memory(const struct shmemi_device_ticket *ticket, int des
                               struct shmemi_device_memory *out);
 int shmemi_cuda_describe_pointer(const void *address, struct shmemi_device_pointer *out);
 
+int shmemi_cuda_make_words(int device, size_t count, struct shmemi_device_words *out);
+void shmemi_cuda_free_words(struct shmemi_device_words *words);
+int shmemi_cuda_tell(const struct shmemi_device_words *words, size_t i, struct shmemi_device_stream stream);
+int shmemi_cuda_hold(const struct shmemi_device_words *words, size_t i, uint64_t number,
+                     struct shmemi_device_stream stream);
+int shmemi_cuda_let_go(const struct shmemi_device_words *words, size_t i, uint64_t number);
+
 #endif

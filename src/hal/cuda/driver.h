@@ -70,6 +70,8 @@ enum {
     CUDA_POINTER_LEGACY = 10,
     CUDA_TYPE_DEVICE = 2,
     CUDA_IPC_LAZY_PEER = 1,
+    CUDA_HOST_PORTABLE = 1,
+    CUDA_HOST_MAPPED = 2,
 };
 
 /* X(required, since, symbol, arguments). The symbols are what dlsym wants: without _v2 some are an older interface. */
@@ -113,7 +115,10 @@ enum {
     X(0, "CUDA 10.2", cuMemExportToShareableHandle, (void *, cuda_memory, cuda_handle_type, cuda_u64))                 \
     X(0, "CUDA 10.2", cuMemImportFromShareableHandle, (cuda_memory *, void *, cuda_handle_type))                       \
     X(0, "CUDA 11.7", cuStreamWriteValue64_v2, (cuda_stream, cuda_address, uint64_t, unsigned))                        \
-    X(0, "CUDA 11.7", cuStreamWaitValue64_v2, (cuda_stream, cuda_address, uint64_t, unsigned))
+    X(0, "CUDA 11.7", cuStreamWaitValue64_v2, (cuda_stream, cuda_address, uint64_t, unsigned))                         \
+    X(0, "CUDA 2.2", cuMemHostAlloc, (void **, size_t, unsigned))                                                      \
+    X(0, "CUDA 2.0", cuMemFreeHost, (void *))                                                                          \
+    X(0, "CUDA 3.2", cuMemHostGetDevicePointer_v2, (cuda_address *, void *, unsigned))
 
 struct shmemi_cuda_driver {
 #define SHMEMI_CUDA_MEMBER(required, since, symbol, arguments) cuda_result(*symbol) arguments;

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which back ends for memory of devices this build has. Alone in its file, so that a test can be linked with others.
+#include <stddef.h>
+
+#include "device.h"
+
+const struct shmemi_device_hal *shmemi_device_hal(int index)
+{
+    static const struct shmemi_device_hal *const all[] = {&shmemi_device_ascend, &shmemi_device_cuda};
+    return index >= 0 && (size_t)index < sizeof all / sizeof *all ? all[index] : NULL;
+}
