@@ -131,7 +131,11 @@ static int copy_between(const struct ends *e, void *to, const void *from, size_t
     const struct shmemi_device_span *main = e->to ? e->to : e->from;
     if (!main)
         return copy_on_host(to, from, bytes);
-    if (e->to && e->from && (e->to->hal != e->from->hal || admit(e->from, e->to->device) < 0))
+    bool two = e->to && e->from;
+    int rc = two && e->to->hal == e->from->hal ? admit(e->from, e->to->device) : 0;
+    if (rc < 0 && rc != -ENOTSUP)
+        return rc;
+    if (two && (rc == -ENOTSUP || e->to->hal != e->from->hal))
         return copy_staged(e, to, from, bytes);
     return copy_by(main->hal, main->device, &(struct piece){to, from, bytes, direction_of(e)});
 }

@@ -30,9 +30,13 @@ struct import {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows, and while something is mapped */
 static struct mapping *mappings;
 
-static const struct shmemi_device_hal *hal_of(enum shmemi_device_way way)
+/* Whose memory is shared in a way, which another process names; NULL: nobody's. */
+static const struct shmemi_device_hal *hal_of(uint32_t way)
 {
-    return way == SHMEMI_WAY_DESCRIPTOR || way == SHMEMI_WAY_LEGACY ? &shmemi_device_cuda : &shmemi_device_ascend;
+    const struct shmemi_device_hal *hal = NULL;
+    for (int i = 0; way < 32 && (hal = shmemi_device_hal(i)) && !(hal->ways >> way & 1); i++)
+        continue;
+    return hal;
 }
 
 /* --- of this process's own ---------------------------------------------------------------------------------------- */
@@ -131,9 +135,12 @@ static void end_mapping(struct mapping *m)
 static int choose_device(const struct shmemi_device_ticket *ticket, int wanted, const struct shmemi_device_hal **hal,
                          int *device)
 {
-    int home = -1, rc = shmemi_device_open(hal_of(ticket->way)->type, hal, NULL);
+    const struct shmemi_device_hal *of = hal_of(ticket->way);
+    if (!of)
+        return shmemi_fail(-EINVAL, "this is no ticket for a device's memory");
+    int home = -1, rc = shmemi_device_open(of->type, hal, NULL);
     if (rc < 0)
-        return shmemi_fail_in(rc, "the key opens memory of a device of type '%s'", hal_of(ticket->way)->type);
+        return shmemi_fail_in(rc, "the key opens memory of a device of type '%s'", of->type);
     *device = wanted;
     if (wanted < 0 && (rc = (*hal)->find(ticket->id, &home)) == 0)
         *device = home;

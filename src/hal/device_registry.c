@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which back ends for memory of devices this build has. Alone in its file, so that a test can be linked with others.
+// Which back ends for memory of devices this build has. Alone in its file: a test is linked with another list.
 #include <stddef.h>
 
 #include "device.h"

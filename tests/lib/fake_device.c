@@ -154,8 +154,12 @@ static int fake_describe(int device, struct shmemi_device_info *out)
 {
     BEGIN("describe");
     int rc = check_device(device);
-    *out = (struct shmemi_device_info){.name = "Fake", .id = {(uint8_t)(device + 1)}, .free_bytes = 1 << 30,
-                                       .total_bytes = 1 << 30, .way = SHMEMI_WAY_DESCRIPTOR, .can_signal = true};
+    *out = (struct shmemi_device_info){.name = "Fake",
+                                       .id = {(uint8_t)(device + 1)},
+                                       .free_bytes = 1 << 30,
+                                       .total_bytes = 1 << 30,
+                                       .way = SHMEMI_WAY_DESCRIPTOR,
+                                       .can_signal = true};
     return leave_call(rc);
 }
 
@@ -206,8 +210,8 @@ static int map(int device, int fd, size_t bytes, struct block **out)
     struct block *b = calloc(1, sizeof *b);
     void *at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     NEVER(!b || at == MAP_FAILED || fd < 0, "no memory");
-    *b = (struct block){.next = blocks, .address = at, .bytes = bytes, .device = device, .fd = fd,
-                        .let_in = 1u << device, .id = ++ids};
+    *b = (struct block){
+        .next = blocks, .address = at, .bytes = bytes, .device = device, .fd = fd, .let_in = 1u << device, .id = ++ids};
     *out = blocks = b;
     return 0;
 }
@@ -242,8 +246,8 @@ static void unmap(struct block *gone)
 
 static void fill(struct shmemi_device_memory *out, const struct block *b)
 {
-    *out = (struct shmemi_device_memory){.device = b->device, .address = b->address, .bytes = b->bytes,
-                                         .way = SHMEMI_WAY_DESCRIPTOR};
+    *out = (struct shmemi_device_memory){
+        .device = b->device, .address = b->address, .bytes = b->bytes, .way = SHMEMI_WAY_DESCRIPTOR};
 }
 
 static int fake_allocate(int device, size_t bytes, struct shmemi_device_memory *out)
@@ -298,6 +302,7 @@ static int fake_import(const struct shmemi_device_ticket *ticket, int descriptor
 static int fake_admit(const struct shmemi_device_memory *memory, int device)
 {
     BEGIN("admit");
+    reached = true; /* that is part of it */
     struct block *b = block_at(memory->address, 1);
     NEVER(!b, "a device is let into memory that is not there");
     b->let_in |= 1u << device;
@@ -511,9 +516,25 @@ static void fake_destroy_stream(struct shmemi_device_stream *stream)
     pthread_mutex_unlock(&lock);
 }
 
+/* As a driver does that has lost a stream: what was queued does not happen any more. */
+static void lose(struct stream *s)
+{
+    while (s->first) {
+        struct operation *lost = s->first;
+        s->first = lost->next;
+        free(lost);
+    }
+    s->last = &s->first;
+}
+
 static int fake_finish(struct shmemi_device_stream stream)
 {
-    BEGIN("finish");
+    int rc = enter_call("finish");
+    if (rc < 0) {
+        pthread_mutex_lock(&lock);
+        lose(stream_of(stream));
+        return leave_call(rc);
+    }
     drain(stream_of(stream));
     return leave_call(0);
 }
@@ -529,8 +550,8 @@ static int fake_query(struct shmemi_device_stream stream, bool *done)
 static int fake_enter(int device, struct shmemi_device_current *before)
 {
     BEGIN("enter");
-    *before = (struct shmemi_device_current){.context = current >= 0 ? &current : NULL, .device = current,
-                                             .same = current == device};
+    *before = (struct shmemi_device_current){
+        .context = current >= 0 ? &current : NULL, .device = current, .same = current == device};
     int rc = check_device(device);
     if (rc == 0)
         current = device;
@@ -547,7 +568,9 @@ static void fake_leave(const struct shmemi_device_current *before)
 static int fake_make_words(int device, size_t count, struct shmemi_device_words *out)
 {
     BEGIN("make_words");
-    *out = (struct shmemi_device_words){.device = device, .count = count, .told = calloc(count, SHMEMI_WORDS_APART),
+    *out = (struct shmemi_device_words){.device = device,
+                                        .count = count,
+                                        .told = calloc(count, SHMEMI_WORDS_APART),
                                         .memory = calloc(count, sizeof(uint64_t))};
     NEVER(!out->told || !out->memory, "no memory");
     words_live++;
@@ -585,19 +608,44 @@ static int fake_let_go(const struct shmemi_device_words *words, size_t i, uint64
 }
 
 static const struct shmemi_device_hal fake = {
-    .type = "fake", .maker = "Fake", .open = fake_open, .version = fake_version, .describe = fake_describe,
-    .find = fake_find, .identify = fake_identify, .allocate = fake_allocate, .release = fake_release,
-    .export_memory = fake_export, .import_memory = fake_import, .can_reach = fake_can_reach, .reach = fake_reach,
-    .admit = fake_admit, .create_stream = fake_create_stream, .destroy_stream = fake_destroy_stream,
-    .finish = fake_finish, .query = fake_query, .enter = fake_enter, .leave = fake_leave, .copy = fake_copy,
-    .write_value = fake_write_value, .wait_value = fake_wait_value, .describe_pointer = fake_describe_pointer,
-    .make_words = fake_make_words, .free_words = fake_free_words, .tell = fake_tell, .hold = fake_hold,
-    .let_go = fake_let_go, .adopt = fake_adopt, .allocate_plain = fake_allocate_plain,
+    .type = "fake",
+    .maker = "Fake",
+    .ways = 1u << SHMEMI_WAY_DESCRIPTOR,
+    .open = fake_open,
+    .version = fake_version,
+    .describe = fake_describe,
+    .find = fake_find,
+    .identify = fake_identify,
+    .allocate = fake_allocate,
+    .release = fake_release,
+    .export_memory = fake_export,
+    .import_memory = fake_import,
+    .can_reach = fake_can_reach,
+    .reach = fake_reach,
+    .admit = fake_admit,
+    .create_stream = fake_create_stream,
+    .destroy_stream = fake_destroy_stream,
+    .finish = fake_finish,
+    .query = fake_query,
+    .enter = fake_enter,
+    .leave = fake_leave,
+    .copy = fake_copy,
+    .write_value = fake_write_value,
+    .wait_value = fake_wait_value,
+    .describe_pointer = fake_describe_pointer,
+    .make_words = fake_make_words,
+    .free_words = fake_free_words,
+    .tell = fake_tell,
+    .hold = fake_hold,
+    .let_go = fake_let_go,
+    .adopt = fake_adopt,
+    .allocate_plain = fake_allocate_plain,
     .free_plain = fake_free_plain,
 };
 
-/* In place of the library's own list. */
-const struct shmemi_device_hal *shmemi_device_hal(int index)
+/* The linker puts this in place of the library's own list. */
+const struct shmemi_device_hal *__wrap_shmemi_device_hal(int index);
+const struct shmemi_device_hal *__wrap_shmemi_device_hal(int index)
 {
     return index == 0 ? &fake : NULL;
 }

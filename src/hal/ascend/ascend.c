@@ -279,6 +279,7 @@ static int describe_pointer(const void *address, struct shmemi_device_pointer *o
 const struct shmemi_device_hal shmemi_device_ascend = {
     .type = "npu",
     .maker = "Ascend",
+    .ways = 1u << SHMEMI_WAY_HANDLE_V2 | 1u << SHMEMI_WAY_HANDLE_V1 | 1u << SHMEMI_WAY_KEY,
     .open = shmemi_ascend_open,
     .version = version,
     .describe = describe,

@@ -252,6 +252,7 @@ static int wait_value(const void *at, uint64_t value, enum shmemi_device_compare
 const struct shmemi_device_hal shmemi_device_cuda = {
     .type = "cuda",
     .maker = "CUDA",
+    .ways = 1u << SHMEMI_WAY_DESCRIPTOR | 1u << SHMEMI_WAY_LEGACY,
     .open = shmemi_cuda_open,
     .version = version,
     .describe = describe,

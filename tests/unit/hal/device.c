@@ -60,7 +60,7 @@ static void run_self_test(void)
     int steps = 0;
     good(shmemi_device_self_test(hal, 0, &steps));
     bool adopts = cuda || strstr(kind, "82") || strstr(kind, "85");
-    child_check(steps == 10 + shares_it + adopts);
+    child_check(steps == 11 + shares_it + adopts);
 }
 
 static void run_missing(void)
