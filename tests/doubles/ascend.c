@@ -132,6 +132,7 @@ EXPORTED int aclrtGetMemInfo(int attribute, size_t *available, size_t *total)
 }
 
 /* DOUBLE_FIRST: the processes see the devices from this one on. */
+#if AGE < 91
 EXPORTED int aclrtGetPhyDevIdByUserDevId(int32_t user, int32_t *physical)
 {
     ENTER(aclrtGetPhyDevIdByUserDevId);
@@ -139,6 +140,23 @@ EXPORTED int aclrtGetPhyDevIdByUserDevId(int32_t user, int32_t *physical)
     *physical = user + setting("DOUBLE_FIRST", 0);
     return 0;
 }
+#else /* two steps instead */
+EXPORTED int aclrtGetLogicDevIdByUserDevId(int32_t user, int32_t *logic)
+{
+    ENTER(aclrtGetLogicDevIdByUserDevId);
+    REQUIRE(user >= 0 && user < devices(), ACL_BAD_DEVICE);
+    *logic = user + 100;
+    return 0;
+}
+
+EXPORTED int aclrtGetPhyDevIdByLogicDevId(int32_t logic, int32_t *physical)
+{
+    ENTER(aclrtGetPhyDevIdByLogicDevId);
+    REQUIRE(logic >= 100 && logic < 100 + devices(), ACL_BAD_DEVICE);
+    *physical = logic - 100 + setting("DOUBLE_FIRST", 0);
+    return 0;
+}
+#endif
 
 EXPORTED int aclrtDeviceCanAccessPeer(int32_t *can, int32_t from, int32_t to)
 {

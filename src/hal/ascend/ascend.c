@@ -52,17 +52,28 @@ void shmemi_ascend_leave(const struct shmemi_device_current *before)
         shmemi_ascend.aclrtSetCurrentContext(before->context);
 }
 
-int shmemi_ascend_id(int device, uint8_t id[16])
+/* Of the versions of CANN some tell it in one step, some in two. */
+static int physical_number(int device, int32_t *physical)
 {
     static const char *const needed[] = {"aclrtGetPhyDevIdByUserDevId", NULL};
+    int32_t logic = device;
+    *physical = device;
+    if (shmemi_ascend.aclrtGetPhyDevIdByUserDevId)
+        return SHMEMI_ASCEND(aclrtGetPhyDevIdByUserDevId, device, physical);
+    if (shmemi_ascend.aclrtGetLogicDevIdByUserDevId && shmemi_ascend.aclrtGetPhyDevIdByLogicDevId) {
+        int rc = SHMEMI_ASCEND(aclrtGetLogicDevIdByUserDevId, device, &logic);
+        return rc < 0 ? rc : SHMEMI_ASCEND(aclrtGetPhyDevIdByLogicDevId, logic, physical);
+    }
+    /* With this, numbers are this process's own. */
+    return shmemi_setting("ASCEND_RT_VISIBLE_DEVICES") ? shmemi_ascend_has(needed) : 0;
+}
+
+int shmemi_ascend_id(int device, uint8_t id[16])
+{
     int32_t physical = device;
     int rc = check_device(device);
-    if (rc < 0)
-        return rc;
-    if (shmemi_ascend.aclrtGetPhyDevIdByUserDevId)
-        rc = SHMEMI_ASCEND(aclrtGetPhyDevIdByUserDevId, device, &physical);
-    else if (shmemi_setting("ASCEND_RT_VISIBLE_DEVICES")) /* numbers that are this process's own */
-        rc = shmemi_ascend_has(needed);
+    if (rc == 0)
+        rc = physical_number(device, &physical);
     memset(id, 0, 16);
     snprintf((char *)id, 16, "npu%d", physical);
     return rc;

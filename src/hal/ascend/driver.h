@@ -94,6 +94,8 @@ enum {
     X(0, "CANN 8.5.0", aclrtMemImportFromShareableHandleV2, (void *, int, uint64_t, void **))                          \
     X(0, "a later CANN", aclrtGetVersion, (int32_t *, int32_t *, int32_t *))                                           \
     X(0, "a later CANN", aclrtGetPhyDevIdByUserDevId, (int32_t, int32_t *))                                            \
+    X(0, "a later CANN", aclrtGetLogicDevIdByUserDevId, (int32_t, int32_t *))                                          \
+    X(0, "a later CANN", aclrtGetPhyDevIdByLogicDevId, (int32_t, int32_t *))                                           \
     X(0, "a later CANN", aclrtPointerGetAttributes, (const void *, struct shmemi_ascend_pointer *))                    \
     X(0, "CANN 9.0", aclrtMemGetAddressRange, (void *, void **, size_t *))
 
