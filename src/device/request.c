@@ -265,10 +265,11 @@ static void look_at(struct shmemi_request_place *place, bool first, bool closely
 /* What is over, and past which the stream is, or will go now. */
 static bool is_past(struct shmemi_request_place *place)
 {
-    if (place->request || !(place->come || place->stream->ended))
+    bool gone = place->lost || place->stream->ended; /* nobody waits there, nor ever will */
+    if (place->request || !(place->come || gone))
         return false;
     /* A driver that refuses is asked again; one that goes on refusing ends the stream by itself. */
-    return !place->holds || place->stream->ended ||
+    return !place->holds || gone ||
            place->ring->hal->let_go(&place->ring->words, index_of(place), place->number) == 0;
 }
 
@@ -279,7 +280,7 @@ static bool serve(struct shmemi_request_line *line, bool closely)
     while ((place = line->first) && !place->queuing) {
         /* Acquire: as of shmemi_words_told(). */
         place->come = place->come || __atomic_load_n(told(place), __ATOMIC_ACQUIRE) == 1;
-        if (place->request && !place->come && place->stream->ended)
+        if (place->request && !place->come && (place->lost || place->stream->ended))
             over(place, false); /* the driver has lost it */
         look_at(place, true, closely);
         if (!is_past(place))
@@ -352,15 +353,19 @@ static void look_for_lost(struct shmemi_request_line *line)
 {
     struct shmemi_request_place *place = line->first;
     bool done = false;
-    if (!place || place->queuing || !place->request || place->stream->forgotten || place->stream->ended ||
+    if (!place || place->queuing || place->stream->forgotten || place->stream->ended ||
         __atomic_load_n(told(place), __ATOMIC_ACQUIRE) == 1)
         return;
     int rc = line->hal->query(line->stream, &done);
-    if (rc == 0 && done && __atomic_load_n(told(place), __ATOMIC_ACQUIRE) != 1)
+    if (rc == 0 && done && __atomic_load_n(told(place), __ATOMIC_ACQUIRE) != 1) {
         rc = shmemi_fail(-EIO, "the %s driver has dropped what was queued", line->hal->maker);
+        for (struct shmemi_request_place *each = place; each; each = each->next)
+            each->lost = !each->queuing;
+    }
     if (rc < 0) {
         fail_stream(place->stream, rc);
-        over(place, false);
+        if (place->request)
+            over(place, false);
     }
 }
 

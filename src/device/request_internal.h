@@ -19,6 +19,7 @@ struct shmemi_request_place {
     bool holds, waits;                 /* as of the request, which may be gone */
     bool queuing;                      /* its thread is still at it */
     bool come;                         /* the stream has come there */
+    bool lost;                         /* it never will: the driver has dropped what was queued */
 };
 
 /* What is pending on one stream of a driver, in order. */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/futex.h"
+#include "base/interrupt.h"
 #include "device.h"
 #include "device_internal.h"
 #include "request_internal.h"
@@ -152,16 +153,19 @@ int shmemi_stream_wrap(const char *type, int device, void *native, struct shmemi
     return rc;
 }
 
-/* Returns when the host has done its part of what was queued, which the stream has all come past. */
-static void await_requests(struct shmemi_stream *s)
+/* Waits a while for the host to have done its part of what was queued; false when that is so. */
+static bool requests_pend(struct shmemi_stream *s)
 {
     enum { LOOK_AGAIN = 100000000 /* ns */ };
-    uint32_t left;
+    size_t near;
     /* [pending] acquire pairs with the release in retire(). */
-    while ((left = atomic_load_explicit(&s->pending, memory_order_acquire))) {
-        shmemi_proxy_kick();
-        shmemi_futex_wait(&(struct shmemi_futex){&s->pending, left}, 1, shmemi_now() + LOOK_AGAIN);
-    }
+    uint32_t left = atomic_load_explicit(&s->pending, memory_order_acquire);
+    if (!left)
+        return false;
+    shmemi_proxy_kick();
+    if (shmemi_futex_wait(&(struct shmemi_futex){&s->pending, left}, 1, shmemi_now() + LOOK_AGAIN) == -ETIMEDOUT)
+        shmemi_requests_pending(&near); /* the driver may have lost some */
+    return true;
 }
 
 static void take_out(struct shmemi_stream *s)
@@ -186,8 +190,8 @@ int shmemi_stream_destroy(struct shmemi_stream *s)
     pthread_mutex_lock(&shmemi_requests_lock);
     s->ended = s->own;
     pthread_mutex_unlock(&shmemi_requests_lock);
-    if (s->own)
-        await_requests(s);
+    while (s->own && requests_pend(s))
+        ;
     pthread_mutex_lock(&shmemi_requests_lock);
     s->forgotten = true;
     bool unused = s->holders == 0;
@@ -202,12 +206,16 @@ void *shmemi_stream_native(const struct shmemi_stream *s)
     return s->stream.driver;
 }
 
+/* A stream that waits for somebody is waited for here, where the program can end that, and not in the driver. */
 int shmemi_stream_finish(struct shmemi_stream *s)
 {
     int rc = shmemi_device_check_process();
+    while (rc == 0 && shmemi_stream_check(s) == 0 && requests_pend(s))
+        rc = shmemi_interrupted();
     if (rc < 0 || (rc = s->hal->finish(s->stream)) < 0)
         return rc;
-    await_requests(s);
+    while (requests_pend(s))
+        ;
     return shmemi_stream_check(s);
 }
 
