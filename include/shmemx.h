@@ -260,16 +260,68 @@ SHMEMX_API int shmemx_get(void *dest, shmemx_region_t region, size_t offset, siz
 SHMEMX_API int shmemx_put_signal(shmemx_region_t region, size_t offset, const void *source, size_t size,
                                  shmemx_region_t signal, size_t sig_offset, uint64_t value, int sig_op);
 
-/* Queue the copy on a stream (shmemx_device.h) of a device: the region, or this PE's end, or both, are memory of such a
-   device. They return at once; both ends stay untouched, and the region's handle open, until shmemx_stream_finish().
-   They count no event and are not part of quiet: finish the stream, and then tell the peer, or queue a word behind. */
+/* --- in the order of a stream -------------------------------------------------------------------------------------
+
+   What a stream (shmemx_device.h) of a device is to do for this PE and others, after all that was queued on it before.
+   The calls return at once; one thread of a stream at a time. What the device cannot do itself is done by a thread of
+   this process, which begins with the first such call, when the stream has come there: words in host memory, events,
+   barriers. Streams of devices that can neither write words nor wait for them (shmemx_device_info_t.can_signal) copy
+   only: -ENOTSUP else, with what is missing. -EAGAIN: 4096 of these are pending on the device. -EPERM: no job.
+
+   Until shmemx_stream_finish(), or a query that says 1, both ends of copies stay untouched, and handles and regions open: a
+   region that is deregistered, or a handle that is closed, fails what is pending on it. Finish returns when words and
+   events have been changed, too; what the driver's own call to wait for a stream tells is that they soon will be.
+
+   A stream *fails* when something of this cannot be done: a PE has died, a region is gone, this PE has left the job. Then
+   nothing of it waits any more: copies and kernels that were queued behind go on, with what there is, because no driver
+   takes them back; but no signal is sent, no event counted and no barrier come to. shmemx_stream_finish(), query, and all
+   that would queue something on it answer with the reason, until it is destroyed.
+
+   shmemx_finalize() first returns from all that is pending here, on all streams; what waits for a word fails (-EDEADLK)
+   when all other PEs have called finalize as well. shmemx_leave() fails what is pending (-ECANCELED). None of this works
+   in a forked child. */
+
+/* Queue the copy: the region, or this PE's end, or both, are memory of such a device. When it is done, a write event is
+   counted at the region (shmemx_put_on_stream), or a read event (get, of a peer's region): a second call of the driver.
+   Regions without events (shmemx_region_symmetric), and streams that cannot tell (-ENOTSUP above), just copy. */
 SHMEMX_API int shmemx_put_on_stream(shmemx_region_t region, size_t offset, const void *source, size_t size,
                                     shmemx_stream_t stream);
 SHMEMX_API int shmemx_get_on_stream(void *dest, shmemx_region_t region, size_t offset, size_t size,
                                     shmemx_stream_t stream);
-/* Queues the writing of the 64-bit word at offset of a region in memory of a device, which is seen after all that the
-   stream did before; who owns it waits with shmemx_wait_value_on_stream(), on another device, or looks by copying. */
-SHMEMX_API int shmemx_signal_on_stream(shmemx_region_t region, size_t offset, uint64_t value, shmemx_stream_t stream);
+
+/* Queues an update of the aligned 64-bit word at offset of the region: sig_op SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. Who
+   sees it sees all that the stream did before. In host memory it wakes who waits there, threads (shmemx_wait_value) and
+   streams; the stream itself does not wait for it. Such signals of one stream come in their order. In memory of a device the
+   device writes it, SHMEM_SIGNAL_SET only (-ENOTSUP), and it may be seen before a signal in host memory that was queued
+   earlier; its owner waits with shmemx_wait_value_on_stream(), on another device, or looks by copying. */
+SHMEMX_API int shmemx_signal_on_stream(shmemx_region_t region, size_t offset, uint64_t value, int sig_op,
+                                       shmemx_stream_t stream);
+
+/* shmemx_put_on_stream(), and then shmemx_signal_on_stream() with the word at sig_offset of the region `signal`, of the
+   same owner. */
+SHMEMX_API int shmemx_put_signal_on_stream(shmemx_region_t region, size_t offset, const void *source, size_t size,
+                                           shmemx_region_t signal, size_t sig_offset, uint64_t value, int sig_op,
+                                           shmemx_stream_t stream);
+
+/* Lets what is queued later wait until the unsigned 64-bit word at offset of this PE's own region satisfies
+   `word cmp value` (SHMEM_CMP_...), and then see what was put before the word was changed. The word lies in host memory:
+   threads, signals and atomics of any PE may change it, also of one on the same device. In memory of a device it is the
+   device that waits: SHMEM_CMP_GE and SHMEM_CMP_EQ only, and as of shmemx_wait_value_on_stream(). */
+SHMEMX_API int shmemx_wait_on_stream(shmemx_region_t own, size_t offset, int cmp, uint64_t value,
+                                     shmemx_stream_t stream);
+
+/* Collective: every PE queues it, on any one of its streams, all in the same order. What is queued later waits until a
+   stream of every PE has come here; it finds done what those streams did before: copies have arrived, signals have been
+   sent. Other streams, and threads, are not held; shmemx_barrier() and the like are something else and may be called
+   meanwhile. When one fails no PE's barriers on streams work any more (-EPIPE). */
+SHMEMX_API int shmemx_barrier_on_stream(shmemx_stream_t stream);
+
+/* Lets what is queued later wait until all that was queued before *on this stream* is done and visible to every PE: copies,
+   and the signals and events that this process sends for it; likewise what threads of this PE did before the stream
+   came here (as shmem_quiet). It says nothing of other streams. */
+SHMEMX_API int shmemx_quiet_on_stream(shmemx_stream_t stream);
+
+/* --- waiting, atomics -------------------------------------------------------------------------------------------- */
 
 /* Puts into the region that PE pe is waiting on (shmemx_wait_event for writes, or for any), at its beginning plus
    offset. Blocks until pe waits; of several puts the one that came first is served first. -ETIMEDOUT. -EMSGSIZE, on

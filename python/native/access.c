@@ -137,30 +137,156 @@ static PyObject *access_get(PyObject *module, PyObject *const *args, Py_ssize_t 
     return transferred(fn, &t, rc);
 }
 
+struct signal {
+    struct there there;
+    size_t offset;
+    union ext_value value;
+    int op;
+};
+
+/* args: offset, value, 1 to add or 0 to set */
+static bool take_signal(const char *fn, PyObject *const *args, struct signal *s)
+{
+    int add;
+    if (!ext_size(fn, "sig_offset", args[0], &s->offset) ||
+        !ext_value_from(fn, "value", args[1], SHMEMX_UINT64, &s->value) || !ext_int(fn, "op", args[2], &add))
+        return false;
+    s->op = add ? SHMEM_SIGNAL_ADD : SHMEM_SIGNAL_SET;
+    return true;
+}
+
+/* args: of put_signal */
+static bool find_signal(const char *fn, PyObject *const *args, struct signal *s)
+{
+    return find_there(fn, "signal", args[8], args[2], args[7], &s->there) &&
+           ext_inside(fn, "sig_", s->offset, sizeof s->value, s->there.region->info.size, "the signal's region");
+}
+
 /* As put, and then (signal, signal's offset, value, 1 to add or 0 to set) */
 static PyObject *access_put_signal(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     EXT_ARGUMENTS("put_signal", 12);
     struct transfer t;
-    struct there signal;
-    size_t offset;
-    union ext_value value;
-    int rc, add;
-    if (!ext_size(fn, "sig_offset", args[9], &offset) ||
-        !ext_value_from(fn, "value", args[10], SHMEMX_UINT64, &value) || !ext_int(fn, "op", args[11], &add) ||
-        !take_transfer(fn, args + 1, false, &t))
+    struct signal s;
+    int rc;
+    if (!take_signal(fn, args + 9, &s) || !take_transfer(fn, args + 1, false, &t))
         return NULL;
-    bool found = find_there(fn, "signal", args[8], args[2], args[7], &signal) &&
-                 ext_inside(fn, "sig_", offset, sizeof value, signal.region->info.size, "the signal's region");
-    if (!found) {
+    if (!find_signal(fn, args, &s)) {
         ext_memory_release(&t.here);
         return NULL;
     }
     TRANSFER(rc, &t,
-             shmemx_put_signal(t.there.handle, t.there_offset, t.here.address + t.here_offset, t.size, signal.handle,
-                               offset, value.u64, add ? SHMEM_SIGNAL_ADD : SHMEM_SIGNAL_SET));
-    forget_stale(&signal, rc);
+             shmemx_put_signal(t.there.handle, t.there_offset, t.here.address + t.here_offset, t.size, s.there.handle,
+                               s.offset, s.value.u64, s.op));
+    forget_stale(&s.there, rc);
     return transferred(fn, &t, rc);
+}
+
+/* --- on a stream: the caller keeps both ends until it is done ------------------------------------------- */
+
+/* As put, and then the stream */
+static PyObject *access_put_on(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("put_on", 9);
+    struct transfer t;
+    int rc;
+    shmemx_stream_t stream = ext_stream_from(fn, args[8]);
+    if (!stream || !take_transfer(fn, args + 1, false, &t))
+        return NULL;
+    EXT_CALL(rc,
+             shmemx_put_on_stream(t.there.handle, t.there_offset, t.here.address + t.here_offset, t.size, stream));
+    return transferred(fn, &t, rc);
+}
+
+/* As get, and then the stream */
+static PyObject *access_get_on(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("get_on", 9);
+    struct transfer t;
+    int rc;
+    shmemx_stream_t stream = ext_stream_from(fn, args[8]);
+    if (!stream || !take_transfer(fn, args + 1, true, &t))
+        return NULL;
+    EXT_CALL(rc,
+             shmemx_get_on_stream(t.here.address + t.here_offset, t.there.handle, t.there_offset, t.size, stream));
+    return transferred(fn, &t, rc);
+}
+
+/* As put_signal, and then the stream */
+static PyObject *access_put_signal_on(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("put_signal_on", 13);
+    struct transfer t;
+    struct signal s;
+    int rc;
+    shmemx_stream_t stream = ext_stream_from(fn, args[12]);
+    if (!stream || !take_signal(fn, args + 9, &s) || !take_transfer(fn, args + 1, false, &t))
+        return NULL;
+    if (!find_signal(fn, args, &s)) {
+        ext_memory_release(&t.here);
+        return NULL;
+    }
+    EXT_CALL(rc, shmemx_put_signal_on_stream(t.there.handle, t.there_offset, t.here.address + t.here_offset, t.size,
+                                             s.there.handle, s.offset, s.value.u64, s.op, stream));
+    forget_stale(&s.there, rc);
+    return transferred(fn, &t, rc);
+}
+
+/* (fn, signal, pe or None, offset, value, 1 to add or 0 to set, timeout, stream) */
+static PyObject *access_signal_on(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("signal_on", 8);
+    struct signal s;
+    int rc;
+    shmemx_stream_t stream = ext_stream_from(fn, args[7]);
+    if (!stream || !take_signal(fn, args + 3, &s) ||
+        !find_there(fn, "region", args[1], args[2], args[6], &s.there) ||
+        !check_there(fn, &s.there, s.offset, sizeof s.value))
+        return NULL;
+    EXT_CALL(rc, shmemx_signal_on_stream(s.there.handle, s.offset, s.value.u64, s.op, stream));
+    forget_stale(&s.there, rc);
+    return ext_answer(fn, rc);
+}
+
+/* (fn, region, offset, SHMEM_CMP_, value, stream) */
+static PyObject *access_wait_on(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("wait_on", 6);
+    union ext_value value;
+    size_t offset;
+    int cmp, rc;
+    char label[96];
+    struct ext_region *region = ext_region_from(fn, "region", args[1]);
+    shmemx_stream_t stream = region ? ext_stream_from(fn, args[5]) : NULL;
+    if (!stream || !ext_size(fn, "offset", args[2], &offset) || !ext_int(fn, "cmp", args[3], &cmp) ||
+        !ext_value_from(fn, "value", args[4], SHMEMX_UINT64, &value) ||
+        !ext_inside(fn, "", offset, sizeof value, region->info.size, ext_region_label(region, label, sizeof label)))
+        return NULL;
+    EXT_CALL(rc, shmemx_wait_on_stream(region->handle, offset, cmp, value.u64, stream));
+    return ext_answer(fn, rc);
+}
+
+/* (fn, stream) */
+static PyObject *on_stream(const char *fn, PyObject *object, int (*call)(shmemx_stream_t))
+{
+    int rc;
+    shmemx_stream_t stream = ext_may_call(fn) ? ext_stream_from(fn, object) : NULL;
+    if (!stream)
+        return NULL;
+    EXT_CALL(rc, call(stream));
+    return ext_answer(fn, rc);
+}
+
+static PyObject *access_barrier_on(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("barrier_on", 2);
+    return on_stream(fn, args[1], shmemx_barrier_on_stream);
+}
+
+static PyObject *access_quiet_on(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("quiet_on", 2);
+    return on_stream(fn, args[1], shmemx_quiet_on_stream);
 }
 
 /* (fn, pe, offset, source, source's offset, size or None, timeout) */
@@ -293,6 +419,13 @@ PyMethodDef ext_access_methods[] = {
     FAST("put", access_put),
     FAST("get", access_get),
     FAST("put_signal", access_put_signal),
+    FAST("put_on", access_put_on),
+    FAST("get_on", access_get_on),
+    FAST("put_signal_on", access_put_signal_on),
+    FAST("signal_on", access_signal_on),
+    FAST("wait_on", access_wait_on),
+    FAST("barrier_on", access_barrier_on),
+    FAST("quiet_on", access_quiet_on),
     FAST("put_to_waiting", access_put_to_waiting),
     FAST("wait_event", access_wait_event),
     FAST("wait_value", access_wait_value),

@@ -39,6 +39,7 @@ static void close_busy(void)
 static void end(struct thing *t)
 {
     void *handle = t->handle;
+    int rc = 0;
     t->handle = NULL;
     if (!handle)
         return;
@@ -48,8 +49,9 @@ static void end(struct thing *t)
         shmemx_device_import_close((shmemx_device_import_t)handle);
         close_busy();
     }
-    if (t->what == STREAM)
-        shmemx_stream_destroy((shmemx_stream_t)handle);
+    if (t->what == STREAM) /* may wait for what another thread does */
+        EXT_UNLOCKED(rc, shmemx_stream_destroy((shmemx_stream_t)handle));
+    (void)rc;
     if (t->what == POOL && shmemx_device_pool_close((shmemx_device_pool_t)handle) == -EBUSY &&
         busy_count < sizeof busy / sizeof *busy)
         busy[busy_count++] = (shmemx_device_pool_t)handle;
@@ -379,6 +381,12 @@ static PyObject *stream_create(PyObject *module, PyObject *const *args, Py_ssize
     t->type = Py_NewRef(args[1]);
     t->address = (unsigned long)(uintptr_t)shmemx_stream_native(stream);
     return (PyObject *)t;
+}
+
+shmemx_stream_t ext_stream_from(const char *fn, PyObject *object)
+{
+    struct thing *t = thing_from(fn, object, &stream_type, "stream");
+    return t ? (shmemx_stream_t)t->handle : NULL;
 }
 
 /* (fn, stream) */

@@ -288,4 +288,7 @@ int ext_group_init(PyObject *module);
 extern PyMethodDef ext_device_methods[];
 int ext_device_init(PyObject *module);
 
+/* The stream, or NULL with an exception. */
+shmemx_stream_t ext_stream_from(const char *fn, PyObject *object);
+
 #endif

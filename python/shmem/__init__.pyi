@@ -48,6 +48,8 @@ _X = TypeVar('_X')
 _Array = Any
 # A Region, or an array on the symmetric heap, a part of one, or a tensor on it.
 _Reachable = Any
+# A Stream, or a stream of torch or torch_npu.
+_Stream = Any
 _Cmp = Literal['==', '!=', '<', '<=', '>', '>=', 'eq', 'ne', 'lt', 'le', 'gt', 'ge']
 _Number = int | float
 
@@ -145,19 +147,23 @@ def region(
 
 @overload
 def put(
-    region: _Reachable, pe: int, offset: int = 0, size: int | None = None, *, timeout: float | None = None
+    region: _Reachable, pe: int, offset: int = 0, size: int | None = None, *, timeout: float | None = None,
+    stream: _Stream | None = None
 ) -> None: ...
 @overload
 def put(
-    region: _Reachable, *, dst: int, offset: int = 0, size: int | None = None, timeout: float | None = None
+    region: _Reachable, *, dst: int, offset: int = 0, size: int | None = None, timeout: float | None = None,
+    stream: _Stream | None = None
 ) -> None: ...
 @overload
 def put(
-    *, mr: _Reachable, dst: int, offset: int = 0, size: int | None = None, timeout: float | None = None
+    *, mr: _Reachable, dst: int, offset: int = 0, size: int | None = None, timeout: float | None = None,
+    stream: _Stream | None = None
 ) -> None: ...
 @overload
 def put(
-    *, mem_region: _Reachable, dst: int, offset: int = 0, size: int | None = None, timeout: float | None = None
+    *, mem_region: _Reachable, dst: int, offset: int = 0, size: int | None = None, timeout: float | None = None,
+    stream: _Stream | None = None
 ) -> None: ...
 @overload
 def put(
@@ -169,6 +175,7 @@ def put(
     src_offset: int = 0,
     size: int | None = None,
     timeout: float | None = None,
+    stream: _Stream | None = None,
 ) -> None: ...
 
 put_nbi = put
@@ -184,6 +191,7 @@ def put_signal(
     sig_offset: int = 0,
     op: Literal['set', 'add'] = 'set',
     timeout: float | None = None,
+    stream: _Stream | None = None,
     **other: Any,
 ) -> None: ...
 
@@ -192,27 +200,32 @@ put_signal_nbi = put_signal
 @overload
 def get(
     region: _Reachable, pe: int | None = None, offset: int = 0, size: int | None = None, out: None = None, *,
-    timeout: float | None = None
+    timeout: float | None = None,
+    stream: _Stream | None = None
 ) -> Any: ...
 @overload
 def get(
     region: _Reachable, pe: int | None = None, offset: int = 0, size: int | None = None, *, out: _X,
-    timeout: float | None = None
+    timeout: float | None = None,
+    stream: _Stream | None = None
 ) -> _X: ...
 @overload
 def get(
     region: _Reachable, *, src: int, offset: int = 0, size: int | None = None, out: Any = None,
-    timeout: float | None = None
+    timeout: float | None = None,
+    stream: _Stream | None = None
 ) -> Any: ...
 @overload
 def get(
     *, mr: _Reachable, src: int, offset: int = 0, size: int | None = None, out: Any = None,
-    timeout: float | None = None
+    timeout: float | None = None,
+    stream: _Stream | None = None
 ) -> Any: ...
 @overload
 def get(
     *, mem_region: _Reachable, src: int, offset: int = 0, size: int | None = None, out: Any = None,
-    timeout: float | None = None
+    timeout: float | None = None,
+    stream: _Stream | None = None
 ) -> Any: ...
 @overload
 def get(
@@ -224,6 +237,7 @@ def get(
     src_offset: int = 0,
     size: int | None = None,
     timeout: float | None = None,
+    stream: _Stream | None = None,
 ) -> None: ...
 
 get_nbi = get
@@ -373,8 +387,17 @@ class Stream:
     def __init__(self, device: str, native: int | None = None) -> None: ...
     @property
     def native(self) -> int: ...
+    @staticmethod
+    def of(stream: _Stream) -> Stream: ...
     def finish(self) -> None: ...
     def is_done(self) -> bool: ...
+    def signal(
+        self, region: _Reachable, value: int, pe: int | None = None, offset: int = 0, *, op: Literal['set', 'add'] = 'set',
+        timeout: float | None = None
+    ) -> None: ...
+    def wait(self, region: _Reachable, cmp: _Cmp, value: int, offset: int = 0) -> None: ...
+    def barrier(self) -> None: ...
+    def quiet(self) -> None: ...
     def write_value(self, buf: DeviceBuffer, index: int, value: int) -> None: ...
     def wait_value(self, buf: DeviceBuffer, index: int, value: int, equal: bool = False) -> None: ...
     def close(self) -> None: ...
@@ -407,8 +430,8 @@ class DeviceBuffer:
     def npu(self) -> DeviceBuffer: ...
     def cuda(self) -> DeviceBuffer: ...
     def to_numpy(self, out: Any = None) -> NDArray[Any]: ...
-    def copy_to(self, out: Any, stream: Stream | None = None) -> None: ...
-    def copy_from(self, x: Any, stream: Stream | None = None) -> DeviceBuffer: ...
+    def copy_to(self, out: Any, stream: _Stream | None = None) -> None: ...
+    def copy_from(self, x: Any, stream: _Stream | None = None) -> DeviceBuffer: ...
     def copy(self) -> NDArray[Any]: ...
     def item(self) -> Any: ...
     def __len__(self) -> int: ...

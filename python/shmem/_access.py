@@ -61,7 +61,7 @@ class _Transfer:
         self.size = size
         self.to_waiting = False
         if not full:
-            self.there = self.here = as_region(function, 'region', given['region'])
+            self.there = self.here = self.kept = as_region(function, 'region', given['region'])
             self.there_offset = self.here_offset = offset
         elif given['region'] is not None or offset != 0:
             raise make(function, 'type', f"{'region' if given['region'] is not None else 'offset'} does not go with "
@@ -85,9 +85,22 @@ class _Transfer:
         self.here = _as_memory(function, 'src_mr', self.here, writable, self.there)
 
 
-def _put(function: str, region: Any, pe: Any, offset: Any, size: Any, timeout: Any, other: dict[str, Any]) -> None:
+def _on(function: str, stream: Any) -> Any:
+    """The Stream of what was given for stream=."""
+    from . import _device
+    return _device.as_stream(function, stream)
+
+
+def _put(function: str, region: Any, pe: Any, offset: Any, size: Any, timeout: Any, stream: Any,
+         other: dict[str, Any]) -> None:
     t = _Transfer(function, region, pe, offset, size, other, writable=False)
-    if t.to_waiting:
+    if stream is not None:
+        if t.to_waiting:
+            raise make(function, 'value', 'dst_mr is None: a put on a stream must name the region')
+        on = _on(function, stream)
+        _ext.put_on(function, t.there, t.pe, t.there_offset, t.here, t.here_offset, t.size, timeout, on._use(function))
+        on._keep(t.there, t.kept)
+    elif t.to_waiting:
         if t.pe is None:
             raise make(function, 'type', 'dst is missing: the PE that waits')
         _ext.put_to_waiting(function, t.pe, t.there_offset, t.here, t.here_offset, t.size, timeout)
@@ -96,7 +109,7 @@ def _put(function: str, region: Any, pe: Any, offset: Any, size: Any, timeout: A
 
 
 def put(region: Any = None, pe: int | None = None, offset: int = 0, size: int | None = None, *,
-        timeout: float | None = None, **other: Any) -> None:
+        timeout: float | None = None, stream: Any = None, **other: Any) -> None:
     """Copies `size` bytes at byte `offset` of this PE's region to the same place of the corresponding region of PE `pe`.
 
     ``put(region, pe, offset=0, size=None)``: also spelled ``mem_region=`` or ``mr=``, and ``dst=``. size None: to the end
@@ -113,58 +126,86 @@ def put(region: Any = None, pe: int | None = None, offset: int = 0, size: int | 
     timeout: seconds to look for the peer's region (None: SHMEM_TIMEOUT, 60 by default), or with dst_mr=None to wait for
     the waiter (None: for ever).
 
+    stream: a ``Stream``, or a stream of torch, of a device that one end is memory of. The call returns at once; the copy
+    happens after what was queued there before, and then the target's ``wait()`` counts it. The source stays as it is until
+    the stream is done, and is kept alive.
+
     Raises: OutOfRange (pe; bytes outside a region), AccessDenied (no REMOTE_WRITE), Stale, InvalidArgument (regions
     differ in bytes or elements, the text names both PEs), Timeout, OwnerDied, TooSmall and Deadlock (dst_mr=None).
     Any thread may call it; the GIL is released.
     """
-    if other or pe is None or region.__class__ is not Region:
-        _put('put', region, pe, offset, size, timeout, other)
+    if other or pe is None or stream is not None or region.__class__ is not Region:
+        _put('put', region, pe, offset, size, timeout, stream, other)
     else:
         _ext.put('put', region, pe, offset, region, offset, size, timeout)
 
 
 def put_nbi(region: Any = None, pe: int | None = None, offset: int = 0, size: int | None = None, *,
-            timeout: float | None = None, **other: Any) -> None:
+            timeout: float | None = None, stream: Any = None, **other: Any) -> None:
     """As ``put()``, but the source must not be changed before ``quiet()`` or ``barrier()``: the copy may happen until
     then. (dst_mr=None still waits for the waiter.)"""
-    _put('put_nbi', region, pe, offset, size, timeout, other)
+    _put('put_nbi', region, pe, offset, size, timeout, stream, other)
 
 
 _SIGNAL_OPERATIONS = {'set': 0, 'add': 1}
 
 
+def signal_operation(function: str, op: Any) -> int:
+    if op not in _SIGNAL_OPERATIONS:
+        raise make(function, 'value', f"op is {op!r}, but must be 'set' or 'add'")
+    return _SIGNAL_OPERATIONS[op]
+
+
 def _put_signal(function: str, region: Any, pe: Any, offset: Any, size: Any, signal: Any, value: Any, sig_offset: Any,
-                op: Any, timeout: Any, other: dict[str, Any]) -> None:
+                op: Any, timeout: Any, stream: Any, other: dict[str, Any]) -> None:
     t = _Transfer(function, region, pe, offset, size, other, writable=False)
     if t.to_waiting:
         raise make(function, 'value', 'dst_mr is None: a put with a signal must name the region')
-    if op not in _SIGNAL_OPERATIONS:
-        raise make(function, 'value', f"op is {op!r}, but must be 'set' or 'add'")
-    _ext.put_signal(function, t.there, t.pe, t.there_offset, t.here, t.here_offset, t.size, timeout,
-                    as_region(function, 'signal', signal), sig_offset, value, _SIGNAL_OPERATIONS[op])
+    add, word = signal_operation(function, op), as_region(function, 'signal', signal)
+    if stream is None:
+        _ext.put_signal(function, t.there, t.pe, t.there_offset, t.here, t.here_offset, t.size, timeout, word, sig_offset,
+                        value, add)
+        return
+    on = _on(function, stream)
+    _ext.put_signal_on(function, t.there, t.pe, t.there_offset, t.here, t.here_offset, t.size, timeout, word, sig_offset,
+                       value, add, on._use(function))
+    on._keep(t.there, t.kept, word)
 
 
 def put_signal(region: Any = None, pe: int | None = None, offset: int = 0, size: int | None = None, *, signal: Any,
-               value: int, sig_offset: int = 0, op: str = 'set', timeout: float | None = None, **other: Any) -> None:
+               value: int, sig_offset: int = 0, op: str = 'set', timeout: float | None = None, stream: Any = None,
+               **other: Any) -> None:
     """As ``put()``, and then sets a 64-bit word of PE `pe` to `value`, or adds it: who sees the signal sees the data.
 
     signal: the region that the word lies in, at byte sig_offset, a multiple of 8: this PE's region for the
     corresponding one, a handle from ``region()``, or a symmetric array. value: 0 to 2**64 - 1. op: 'set' or 'add'.
-    The target waits with ``wait_until(signal, '>=', value)``. Raises as ``put()``.
+    The target waits with ``wait_until(signal, '>=', value)``, or on a stream with ``Stream.wait()``. stream: as of
+    ``put()``. Raises as ``put()``.
     """
-    _put_signal('put_signal', region, pe, offset, size, signal, value, sig_offset, op, timeout, other)
+    _put_signal('put_signal', region, pe, offset, size, signal, value, sig_offset, op, timeout, stream, other)
 
 
 def put_signal_nbi(region: Any = None, pe: int | None = None, offset: int = 0, size: int | None = None, *, signal: Any,
-                   value: int, sig_offset: int = 0, op: str = 'set', timeout: float | None = None, **other: Any) -> None:
+                   value: int, sig_offset: int = 0, op: str = 'set', timeout: float | None = None, stream: Any = None,
+                   **other: Any) -> None:
     """As ``put_signal()``, but the source must not be changed before ``quiet()`` or ``barrier()``."""
-    _put_signal('put_signal_nbi', region, pe, offset, size, signal, value, sig_offset, op, timeout, other)
+    _put_signal('put_signal_nbi', region, pe, offset, size, signal, value, sig_offset, op, timeout, stream, other)
 
 
 # --- get -------------------------------------------------------------------------------------------------------------
 
 
-def _get_new(function: str, region: Region, pe: Any, offset: Any, size: Any, timeout: Any) -> Any:
+def _get_into(function: str, there: Any, pe: Any, offset: Any, here: Any, here_offset: Any, size: Any, timeout: Any,
+              stream: Any, kept: Any) -> None:
+    if stream is None:
+        _ext.get(function, there, pe, offset, here, here_offset, size, timeout)
+        return
+    on = _on(function, stream)
+    _ext.get_on(function, there, pe, offset, here, here_offset, size, timeout, on._use(function))
+    on._keep(there, kept)
+
+
+def _get_new(function: str, region: Region, pe: Any, offset: Any, size: Any, timeout: Any, stream: Any = None) -> Any:
     """Into a new array or tensor of the region's elements."""
     size = _ext.inside(function, region, offset, size)
     dtype = region.dtype
@@ -173,11 +214,12 @@ def _get_new(function: str, region: Region, pe: Any, offset: Any, size: Any, tim
         raise make(function, 'value', f'size is {size} bytes, no multiple of the {step} bytes of a {dtype}: use out=')
     whole = offset == 0 and size == region.size
     x, raw, _ = _memory.new_like(dtype, region.shape if whole else (size // step,))
-    _ext.get(function, region, pe, offset, raw, 0, size, timeout)
+    _get_into(function, region, pe, offset, raw, 0, size, timeout, stream, x)
     return x
 
 
-def _get(function: str, region: Any, pe: Any, offset: Any, size: Any, out: Any, timeout: Any, other: dict[str, Any]) -> Any:
+def _get(function: str, region: Any, pe: Any, offset: Any, size: Any, out: Any, timeout: Any, stream: Any,
+         other: dict[str, Any]) -> Any:
     full = not other.keys().isdisjoint(_FULL_FORM)
     t = _Transfer(function, region, pe, offset, size, other, writable=True)
     if t.to_waiting:
@@ -185,17 +227,18 @@ def _get(function: str, region: Any, pe: Any, offset: Any, size: Any, out: Any, 
     if full:
         if out is not None:
             raise make(function, 'type', 'out does not go with src_mr, which receives')
-        _ext.get(function, t.there, t.pe, t.there_offset, t.here, t.here_offset, t.size, timeout)
+        _get_into(function, t.there, t.pe, t.there_offset, t.here, t.here_offset, t.size, timeout, stream, t.kept)
         return None
     there = as_region(function, 'region', t.there)
     if out is None:
-        return _get_new(function, there, t.pe, t.there_offset, t.size, timeout)
-    _ext.get(function, there, t.pe, t.there_offset, _as_memory(function, 'out', out, True, there), 0, t.size, timeout)
+        return _get_new(function, there, t.pe, t.there_offset, t.size, timeout, stream)
+    _get_into(function, there, t.pe, t.there_offset, _as_memory(function, 'out', out, True, there), 0, t.size, timeout,
+              stream, out)
     return out
 
 
 def get(region: Any = None, pe: int | None = None, offset: int = 0, size: int | None = None, out: Any = None, *,
-        timeout: float | None = None, **other: Any) -> Any:
+        timeout: float | None = None, stream: Any = None, **other: Any) -> Any:
     """Copies `size` bytes at byte `offset` of the region of PE `pe` that corresponds to `region`, and returns them.
 
     ``get(region, pe, offset=0, size=None, out=None)``: also spelled ``mem_region=`` or ``mr=``, and ``src=``. size None: to
@@ -207,6 +250,8 @@ def get(region: Any = None, pe: int | None = None, offset: int = 0, size: int | 
     dst_mr its region (or this PE's corresponding one), and src_mr the region or array of this PE that *receives*.
     size None: to the end of src_mr. Returns None.
 
+    stream: as of ``put()``; what is returned is filled when the stream has done it.
+
     The owner's ``wait(..., for_='read')`` counts the get. Offsets and sizes are in bytes, sizes at least 1. timeout: seconds
     to look for the peer's region (None: SHMEM_TIMEOUT, 60 by default).
 
@@ -214,14 +259,14 @@ def get(region: Any = None, pe: int | None = None, offset: int = 0, size: int | 
     ``put()``. Any thread may call it; the GIL is released.
     """
     if out is None and not other and pe is not None and region.__class__ is Region:
-        return _get_new('get', region, pe, offset, size, timeout)
-    return _get('get', region, pe, offset, size, out, timeout, other)
+        return _get_new('get', region, pe, offset, size, timeout, stream)
+    return _get('get', region, pe, offset, size, out, timeout, stream, other)
 
 
 def get_nbi(region: Any = None, pe: int | None = None, offset: int = 0, size: int | None = None, out: Any = None, *,
-            timeout: float | None = None, **other: Any) -> Any:
+            timeout: float | None = None, stream: Any = None, **other: Any) -> Any:
     """As ``get()``, but the bytes may arrive as late as ``quiet()`` or ``barrier()``."""
-    return _get('get_nbi', region, pe, offset, size, out, timeout, other)
+    return _get('get_nbi', region, pe, offset, size, out, timeout, stream, other)
 
 
 @_aliases.accepts
@@ -370,6 +415,13 @@ _COMPARISONS = {'==': _ext.CMP_EQ, '!=': _ext.CMP_NE, '<': _ext.CMP_LT, '<=': _e
                 '>=': _ext.CMP_GE}
 
 
+def comparison(function: str, cmp: Any) -> int:
+    code = _COMPARISONS.get(_aliases.COMPARISONS.get(cmp, cmp))
+    if code is None:
+        raise make(function, 'value', f'cmp is {cmp!r}, but must be one of {", ".join(_COMPARISONS)}')
+    return code
+
+
 @_aliases.accepts
 def wait(region: Any, timeout: float | None = None, for_: str = 'any') -> None:
     """Waits for one event of this PE's region, and consumes it: a put or a signal that arrived ('write'), a get by a
@@ -396,8 +448,6 @@ def wait_until(region: Any, cmp: str, value: Any, offset: int = 0, timeout: floa
     timeout: seconds; None: for ever. Raises: Timeout, OwnerDied, WrongType, OutOfRange, InvalidArgument, Stale; what a
     signal handler raises. Any thread may call it; the GIL is released.
     """
-    code = _COMPARISONS.get(_aliases.COMPARISONS.get(cmp, cmp))
-    if code is None:
-        raise make('wait_until', 'value', f'cmp is {cmp!r}, but must be one of {", ".join(_COMPARISONS)}')
+    code = comparison('wait_until', cmp)
     r = as_region('wait_until', 'region', region)
     _ext.wait_value('wait_until', r, offset, code, value, timeout)

@@ -75,23 +75,37 @@ def devices(type: str | None = None) -> list[DeviceInfo]:
 
 
 class Stream:
-    """A queue of work of a device. ``copy_from()`` and ``copy_to()`` of device buffers take one: then they return at once,
-    and happen in the order in which they were called.
+    """A queue of work of a device: what is given to it happens in the order in which it was given, while the program goes on.
+    ``copy_from()`` and ``copy_to()`` of device buffers, ``put()``, ``get()`` and ``put_signal()`` take one as stream=; in a job
+    it also sends signals, waits for words, and takes part in barriers.
 
     device: 'npu', 'cuda:1' and the like. native: a stream that there is already, as an integer: a ``cudaStream_t``
-    (``torch.cuda.current_stream().cuda_stream``) or an ``aclrtStream``; it stays its maker's.
+    (``torch.cuda.current_stream().cuda_stream``) or an ``aclrtStream``; it stays its maker's. Streams of torch and torch_npu,
+    or what else has a ``cuda_stream`` or ``npu_stream``, are taken as stream= as they are; ``Stream.of()`` is the Stream that
+    stands for one.
 
-    What was given to copies is kept alive until ``finish()`` or the end of a with block. One thread at a time.
+    What was given to it is kept alive until ``finish()``, an ``is_done()`` that is true, or the end of a with block; with a
+    stream of torch also until a later use finds it done. One thread at a time.
+
+    When something cannot be done, because a PE died, a region was deregistered, or the job is over, the stream *fails*: it
+    waits for nothing any more, sends no signals and counts no events; copies that were queued are made with what there is.
+    ``finish()``, ``is_done()`` and all further uses raise the reason: OwnerDied, Stale, Deadlock.
     Raises: DeviceMissing, InvalidArgument.
     """
 
-    __slots__ = ('_handle', '_held', 'device')
+    __slots__ = ('_handle', '_held', '_wraps', 'device')
 
     def __init__(self, device: str, native: int | None = None) -> None:
         kind, number = _place('Stream', device)
         self.device = f'{kind}:{number}'
         self._held: list[Any] = []
+        self._wraps = False
         self._handle: Any = _ext.stream_create('Stream', kind, number, native)
+
+    @staticmethod
+    def of(stream: Any) -> 'Stream':
+        """The Stream that stands for one of torch or torch_npu: always the same, as long as the program runs."""
+        return as_stream('Stream.of', stream)
 
     @property
     def native(self) -> int:
@@ -103,14 +117,70 @@ class Stream:
             raise make(function, 'stale', 'the stream was closed')
         return self._handle
 
+    def _use(self, function: str) -> Any:
+        """The handle, to queue something."""
+        handle = self._need(function)
+        if self._wraps and len(self._held) >= _HELD_MOST and _ext.stream_query(function, handle):
+            self._held.clear()
+        return handle
+
+    def _keep(self, *objects: Any) -> None:
+        self._held += objects
+
     def finish(self) -> None:
-        """Returns when all that was queued is done. Releases the GIL."""
+        """Returns when all that was queued is done, here and where it was sent to. Releases the GIL; what a signal handler
+        raises, such as KeyboardInterrupt, ends it while the stream waits for others. Raises: what the stream failed with."""
         _ext.stream_finish('Stream.finish', self._need('Stream.finish'))
         self._held.clear()
 
     def is_done(self) -> bool:
-        """Whether all that was queued is done."""
-        return _ext.stream_query('Stream.is_done', self._need('Stream.is_done'))  # type: ignore[no-any-return]
+        """Whether all that was queued is done. Raises: what the stream failed with."""
+        done: bool = _ext.stream_query('Stream.is_done', self._need('Stream.is_done'))
+        if done:
+            self._held.clear()
+        return done
+
+    # in a job
+
+    def signal(self, region: Any, value: int, pe: int | None = None, offset: int = 0, *, op: str = 'set',
+               timeout: float | None = None) -> None:
+        """Queues an update of a 64-bit word of PE `pe`: who sees it sees all that the stream did before.
+
+        region, pe: as of ``put()``, of unsigned 64-bit words at byte `offset`, a multiple of 8. op: 'set' or 'add'. In host
+        memory it ends what waits for the word: ``wait_until()``, ``wait()`` of other streams. In memory of a device only
+        'set' works, and ``wait_value()`` waits. timeout: seconds to look for the peer's region.
+        Raises: OutOfRange, AccessDenied, Stale, NotSupported (what the device or its driver lacks), NotInitialized.
+        """
+        from ._access import _need_pe, as_region, signal_operation
+        handle, there = self._use('Stream.signal'), as_region('Stream.signal', 'region', region)
+        add = signal_operation('Stream.signal', op)
+        _ext.signal_on('Stream.signal', there, _need_pe('Stream.signal', there, pe), offset, value, add, timeout, handle)
+        self._keep(there)
+
+    def wait(self, region: Any, cmp: str, value: int, offset: int = 0) -> None:
+        """Lets what is queued later wait until the unsigned 64-bit word at byte `offset` of this PE's region compares so.
+
+        cmp: as of ``wait_until()``. Who changes the word may be anybody: a stream's ``signal()`` or ``put_signal()``, atomics,
+        this program. What was put before is seen after it. In memory of a device '>=' and '==' work, and the one who
+        writes the word must not need the same device. Raises: as ``signal()``; InvalidArgument (a peer's region).
+        """
+        from ._access import as_region, comparison
+        handle, own = self._use('Stream.wait'), as_region('Stream.wait', 'region', region)
+        _ext.wait_on('Stream.wait', own, offset, comparison('Stream.wait', cmp), value, handle)
+        self._keep(own)
+
+    def barrier(self) -> None:
+        """Collective: every PE queues it, on one of its streams. What is queued later waits until a stream of every PE has
+        come here, and finds done what those did before. It holds neither threads nor other streams, and has nothing to
+        do with ``barrier()`` of the module. Raises: NotSupported, NotInitialized, Error (an earlier one failed)."""
+        _ext.barrier_on('Stream.barrier', self._use('Stream.barrier'))
+
+    def quiet(self) -> None:
+        """Lets what is queued later wait until all that was queued before *on this stream* is done and visible to all PEs:
+        copies, and the signals and events that this process sends for it. Raises: NotSupported, NotInitialized."""
+        _ext.quiet_on('Stream.quiet', self._use('Stream.quiet'))
+
+    # words of devices
 
     def write_value(self, buf: 'DeviceBuffer', index: int, value: int) -> None:
         """Queues the writing of an element of 64 bits, which is seen after all that was queued before. Raises: NotSupported
@@ -148,6 +218,31 @@ class Stream:
 
     def __repr__(self) -> str:
         return f'<shmem.Stream on {self.device}{"" if self._handle is not None else ", closed"}>'
+
+
+_HELD_MOST = 16  # objects for a stream of torch before it is asked whether it is done with them
+_streams: dict[tuple[str, int], Stream] = {}  # those that stand for streams of other libraries, by device and handle
+
+
+def as_stream(function: str, stream: Any) -> Stream:
+    """A Stream, or one that stands for a stream of torch or torch_npu."""
+    if isinstance(stream, Stream):
+        return stream
+    for kind in TYPES:
+        native = getattr(stream, f'{kind}_stream', None)
+        if native is not None:
+            break
+    else:
+        raise make(function, 'type', f'stream is a {type(stream).__name__}, but must be a Stream, or have a cuda_stream or '
+                                     'npu_stream')
+    number = getattr(getattr(stream, 'device', None), 'index', None)
+    if number is None:
+        number = getattr(stream, 'device_index', None)
+    key = (f'{kind}:{operator.index(number or 0)}', operator.index(native))
+    if key not in _streams:
+        _streams[key] = Stream(*key)
+        _streams[key]._wraps = True
+    return _streams[key]
 
 
 # --- where bytes are --------------------------------------------------------------------------------------------------------------------------
@@ -387,13 +482,14 @@ class DeviceBuffer:
         self._to_host('DeviceBuffer.to_numpy', out)
         return out  # type: ignore[no-any-return]
 
-    def copy_to(self, out: Any, stream: Stream | None = None) -> None:
+    def copy_to(self, out: Any, stream: Any = None) -> None:
         """Copies the contents into a contiguous, writable NumPy array of this shape and dtype. With a stream it returns at
         once, and out is filled when the stream is done."""
         self._check_out('DeviceBuffer.copy_to', out)
-        self._to_host('DeviceBuffer.copy_to', out, None if stream is None else stream._need('DeviceBuffer.copy_to'))
-        if stream is not None:
-            stream._held += [self, out]
+        on = None if stream is None else as_stream('DeviceBuffer.copy_to', stream)
+        self._to_host('DeviceBuffer.copy_to', out, None if on is None else on._use('DeviceBuffer.copy_to'))
+        if on is not None:
+            on._keep(self, out)
 
     def _check_out(self, function: str, out: Any) -> None:
         if not isinstance(out, np.ndarray) or out.shape != self.shape or out.dtype != self.dtype:
@@ -401,22 +497,23 @@ class DeviceBuffer:
         if not out.flags.c_contiguous or not out.flags.writeable:
             raise make(function, 'buffer', 'out must be contiguous and writable')
 
-    def copy_from(self, x: Any, stream: Stream | None = None) -> 'DeviceBuffer':
+    def copy_from(self, x: Any, stream: Any = None) -> 'DeviceBuffer':
         """Fills it with x, and returns it. x: a NumPy array, anything that NumPy makes one of, or a number (all of them
         broadcast to the shape and converted to the dtype); another device buffer, or a tensor or array of a device,
         of the same dtype and as many elements.
 
-        stream: then it returns at once, and happens after what was queued there before; x stays as it is until the stream
+        stream: a Stream, or one of torch: then it returns at once, and happens after what was queued there before; x stays as it is until the stream
         is done. Raises: InvalidArgument (it does not fit), AccessDenied (imported for reading), Stale.
         """
         self._put('DeviceBuffer.copy_from', x, stream)
         return self
 
-    def _put(self, function: str, x: Any, stream: Stream | None = None) -> None:
+    def _put(self, function: str, x: Any, stream: Any = None) -> None:
         self._need(function)
         if self.readonly:
             raise make(function, 'access', 'the buffer was imported for reading only')
-        handle = None if stream is None else stream._need(function)
+        on = None if stream is None else as_stream(function, stream)
+        handle = None if on is None else on._use(function)
         if isinstance(x, DeviceBuffer):
             self._put_device(function, x, handle)
         else:
@@ -431,8 +528,8 @@ class DeviceBuffer:
             else:
                 x = self._host_array(function, x)
                 self._from(function, x.__array_interface__['data'][0], handle)
-        if stream is not None:
-            stream._held += [self, x]
+        if on is not None:
+            on._keep(self, x)
 
     def _check_same(self, function: str, dtype: Any, shape: tuple[int, ...]) -> None:
         if dtype != self.dtype or int(np.prod(shape, dtype=object)) != self.size:

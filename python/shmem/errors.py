@@ -242,6 +242,7 @@ _LOCK: dict[int, type[Error]] = {_errno.EPERM: NotOwner}
 _BY_CLASS: dict[str, dict[int, type[Error]]] = {
     'Mutex': _LOCK, 'RWLock': _LOCK, 'Semaphore': _LOCK, 'Condition': _LOCK,
     'Barrier': {_errno.EOWNERDEAD: BarrierBroken},
+    'Stream': {_errno.EPIPE: Error, _errno.ECANCELED: Stale, _errno.EAGAIN: Busy},
     'Queue': {_errno.EIO: FileDamaged, _errno.EPROTO: FileDamaged},
 }
 # Where OwnerDied says that the lock was taken.

@@ -12,6 +12,7 @@
 #include "comm/exchange.h"
 #include "comm/finalize.h"
 #include "comm/memory.h"
+#include "comm/on_stream.h"
 #include "comm/order.h"
 #include "comm/region.h"
 #include "comm/staged.h"
@@ -314,35 +315,75 @@ static int check_stream(shmemx_stream_t stream)
 
 int shmemx_put_on_stream(shmemx_region_t region, size_t offset, const void *source, size_t size, shmemx_stream_t stream)
 {
-    struct shmemi_region *r;
+    struct shmemi_region_use use = {.handle = region};
     int rc = check_data("source", source, size);
-    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &r)) < 0)
+    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &use.region)) < 0)
         return NAMED(rc);
-    rc = shmemi_region_put_on(r, offset, source, size, inner_stream(stream));
+    rc = shmemi_region_put_on(use, offset, source, size, inner_stream(stream));
     shmemi_handle_drop(region);
     return NAMED(rc);
 }
 
 int shmemx_get_on_stream(void *dest, shmemx_region_t region, size_t offset, size_t size, shmemx_stream_t stream)
 {
-    struct shmemi_region *r;
+    struct shmemi_region_use use = {.handle = region};
     int rc = check_data("dest", dest, size);
-    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &r)) < 0)
+    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &use.region)) < 0)
         return NAMED(rc);
-    rc = shmemi_region_get_on(dest, r, offset, size, inner_stream(stream));
+    rc = shmemi_region_get_on(dest, use, offset, size, inner_stream(stream));
     shmemi_handle_drop(region);
     return NAMED(rc);
 }
 
-int shmemx_signal_on_stream(shmemx_region_t region, size_t offset, uint64_t value, shmemx_stream_t stream)
+int shmemx_signal_on_stream(shmemx_region_t region, size_t offset, uint64_t value, int sig_op, shmemx_stream_t stream)
 {
-    struct shmemi_region *r;
+    struct shmemi_region_use use = {.handle = region};
     int rc = check_stream(stream);
-    if (rc < 0 || (rc = shmemi_handle_hold(region, &r)) < 0)
+    if (rc < 0 || (rc = shmemi_handle_hold(region, &use.region)) < 0)
         return NAMED(rc);
-    rc = shmemi_region_signal_on(r, offset, value, inner_stream(stream));
+    rc = shmemi_region_signal_on(use, offset, value, sig_op, inner_stream(stream));
     shmemi_handle_drop(region);
     return NAMED(rc);
+}
+
+int shmemx_put_signal_on_stream(shmemx_region_t region, size_t offset, const void *source, size_t size,
+                                shmemx_region_t signal, size_t sig_offset, uint64_t value, int sig_op,
+                                shmemx_stream_t stream)
+{
+    struct shmemi_region_use to = {.handle = region}, told = {.handle = signal};
+    int rc = check_data("source", source, size);
+    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &to.region)) < 0)
+        return NAMED(rc);
+    if ((rc = shmemi_handle_hold(signal, &told.region)) == 0) {
+        rc = shmemi_region_put_signal_on(to, offset, source, size, told, sig_offset, value, sig_op,
+                                         inner_stream(stream));
+        shmemi_handle_drop(signal);
+    }
+    shmemi_handle_drop(region);
+    return NAMED(rc);
+}
+
+int shmemx_wait_on_stream(shmemx_region_t own, size_t offset, int cmp, uint64_t value, shmemx_stream_t stream)
+{
+    struct shmemi_region_use use = {.handle = own};
+    int rc = check_stream(stream);
+    if (rc < 0 || (rc = shmemi_handle_hold(own, &use.region)) < 0)
+        return NAMED(rc);
+    rc = shmemi_region_wait_on(use, offset, cmp, value, inner_stream(stream));
+    shmemi_handle_drop(own);
+    return NAMED(rc);
+}
+
+int shmemx_barrier_on_stream(shmemx_stream_t stream)
+{
+    int rc = check_stream(stream);
+    return NAMED(rc < 0 ? rc : shmemi_barrier_on(inner_stream(stream)));
+}
+
+int shmemx_quiet_on_stream(shmemx_stream_t stream)
+{
+    int rc = check_stream(stream);
+    return NAMED(rc < 0 ? rc : shmemi_quiet_on(inner_stream(stream)));
 }
 
 int shmemx_put_to_waiting(int pe, size_t offset, const void *source, size_t size, double timeout)

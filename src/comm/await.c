@@ -46,8 +46,7 @@ static int check_peer(int pe, bool left_counts)
     return 0;
 }
 
-/* Whether the PE is in its last finalize, or beyond. */
-static bool finishing(int pe)
+bool shmemi_finishing(int pe)
 {
     /* [finishing] acquire pairs with comm/finalize.c: what it did before is seen when done() is asked once more. */
     return atomic_load_explicit(&shmemi_current->slots[pe].finishing, memory_order_acquire);
@@ -55,7 +54,7 @@ static bool finishing(int pe)
 
 static int check_releaser(int pe)
 {
-    return finishing(pe) ? shmemi_fail(-EDEADLK, "PE %d (pid %d) has called finalize and releases nothing any more", pe,
+    return shmemi_finishing(pe) ? shmemi_fail(-EDEADLK, "PE %d (pid %d) has called finalize and releases nothing any more", pe,
                                        (int)shmemi_current->slots[pe].member.pid)
                          : 0;
 }
@@ -66,7 +65,7 @@ static void tell_if_alone(void)
 {
     const struct shmemi_job *job = shmemi_current;
     for (int pe = 0; pe < job->n; pe++)
-        if (pe != job->me && !finishing(pe))
+        if (pe != job->me && !shmemi_finishing(pe))
             return;
     if (job->n > 1)
         shmemi_warn("job", "PE %d waits for its memory to change, but all other PEs have called finalize", job->me);
@@ -112,8 +111,7 @@ static unsigned gather(const struct shmemi_await *wait, _Atomic uint32_t *word, 
     return count;
 }
 
-/* Makes the announcement of a sleeper visible to every PE's plain code, so that those need no fence. */
-static void barrier_on_all_cores(void)
+void shmemi_sleeper_announced(void)
 {
     syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
     atomic_thread_fence(
@@ -134,7 +132,7 @@ static int sleep_until_done(const struct shmemi_await *wait)
            that either the writer sees the sleeper or the sleeper sees the store. */
         atomic_fetch_add_explicit(sleepers, 1, memory_order_seq_cst);
     if (user)
-        barrier_on_all_cores();
+        shmemi_sleeper_announced();
     for (;;) {
         /* [sleep] read before done() is asked: a change after this makes the futex return at once. */
         uint32_t value = atomic_load_explicit(word, memory_order_seq_cst);

@@ -30,6 +30,13 @@ int shmemi_await(const struct shmemi_await *wait);
 /* 0, or -EOWNERDEAD with the text when PE pe (or any, for -1) has died (or left, with all_needed). */
 int shmemi_check_peers(int pe, bool all_needed);
 
+/* Whether PE pe is in its last finalize, or beyond: what it did before that is seen by who asks again after this. */
+bool shmemi_finishing(int pe);
+
+/* After a sleeper has counted itself in its PE's `sleepers`: makes that visible to every PE's plain code, so that those
+   need no fence. */
+void shmemi_sleeper_announced(void);
+
 /* For the interfaces that end the job on failure: does nothing for 0. */
 void shmemi_require(const char *fn, int rc);
 

@@ -96,18 +96,19 @@ void shmemi_region_let_go(struct shmemi_region *region);
 /* 0 while the region is registered and its owner there; -ENOENT with the text otherwise. */
 int shmemi_region_check(const struct shmemi_region *region);
 
+/* The same, and whether `size` bytes at offset are in it, and its owner allows what is needed (SHMEMX_REMOTE_ bits;
+   `what` says it in words). */
+int shmemi_region_check_access(const struct shmemi_region *region, size_t offset, size_t size, unsigned needed,
+                               const char *what);
+/* Where the element at offset is; one that atomics cannot work on is refused. */
+int shmemi_region_element(const struct shmemi_region *region, size_t offset, shmemx_type_t type, char **out);
+
 /* --- access (region_access.c, rendezvous.c) ---------------------------------------------------------------------- */
 
 int shmemi_region_put(struct shmemi_region *region, size_t offset, const void *source, size_t size);
 int shmemi_region_get(void *dest, struct shmemi_region *region, size_t offset, size_t size);
 int shmemi_region_put_signal(struct shmemi_region *region, size_t offset, const void *source, size_t size,
                              struct shmemi_region *signal, size_t sig_offset, uint64_t value, int sig_op);
-/* Queued on a stream; no event. */
-int shmemi_region_put_on(struct shmemi_region *region, size_t offset, const void *source, size_t size,
-                         struct shmemi_stream *stream);
-int shmemi_region_get_on(void *dest, struct shmemi_region *region, size_t offset, size_t size,
-                         struct shmemi_stream *stream);
-int shmemi_region_signal_on(struct shmemi_region *region, size_t offset, uint64_t value, struct shmemi_stream *stream);
 int shmemi_region_atomic(struct shmemi_region *region, size_t offset, shmemx_type_t type, shmemx_atomic_t operation,
                          const void *operand, const void *expected, void *old);
 int shmemi_region_wait_value(struct shmemi_region *own, shmemx_region_t handle, size_t offset, shmemx_type_t type,
@@ -117,5 +118,25 @@ int shmemi_put_to_waiting(int pe, size_t offset, const void *source, size_t size
 
 /* Counts a write or read event at the owner and wakes it. */
 void shmemi_region_event(struct shmemi_region *region, int which);
+
+/* --- on a stream (region_stream.c) -------------------------------------------------------------------------------- */
+
+/* A region and the handle through which the caller holds it. */
+struct shmemi_region_use {
+    shmemx_region_t handle;
+    struct shmemi_region *region;
+};
+
+int shmemi_region_put_on(struct shmemi_region_use to, size_t offset, const void *source, size_t size,
+                         struct shmemi_stream *stream);
+int shmemi_region_get_on(void *dest, struct shmemi_region_use from, size_t offset, size_t size,
+                         struct shmemi_stream *stream);
+int shmemi_region_signal_on(struct shmemi_region_use to, size_t offset, uint64_t value, int sig_op,
+                            struct shmemi_stream *stream);
+int shmemi_region_put_signal_on(struct shmemi_region_use to, size_t offset, const void *source, size_t size,
+                                struct shmemi_region_use signal, size_t sig_offset, uint64_t value, int sig_op,
+                                struct shmemi_stream *stream);
+int shmemi_region_wait_on(struct shmemi_region_use own, size_t offset, int cmp, uint64_t value,
+                          struct shmemi_stream *stream);
 
 #endif

@@ -47,7 +47,8 @@ static int check_access(const struct shmemi_region *r, unsigned needed, const ch
                        shmemi_access_name(r->access));
 }
 
-static int check(const struct shmemi_region *r, size_t offset, size_t size, unsigned needed, const char *what)
+int shmemi_region_check_access(const struct shmemi_region *r, size_t offset, size_t size, unsigned needed,
+                               const char *what)
 {
     int rc = shmemi_region_check(r);
     if (rc == 0)
@@ -86,7 +87,7 @@ static int choose_path(const struct shmemi_region *r, const void *here, const st
 
 int shmemi_region_put(struct shmemi_region *r, size_t offset, const void *source, size_t size)
 {
-    int rc = check(r, offset, size, SHMEMX_REMOTE_WRITE, "write");
+    int rc = shmemi_region_check_access(r, offset, size, SHMEMX_REMOTE_WRITE, "write");
     if (rc < 0)
         return rc;
     bool own = r->owner == shmemi_current->me; /* the own region may hold the other end */
@@ -99,7 +100,7 @@ int shmemi_region_put(struct shmemi_region *r, size_t offset, const void *source
 
 int shmemi_region_get(void *dest, struct shmemi_region *r, size_t offset, size_t size)
 {
-    int rc = check(r, offset, size, SHMEMX_REMOTE_READ, "read");
+    int rc = shmemi_region_check_access(r, offset, size, SHMEMX_REMOTE_READ, "read");
     if (rc < 0)
         return rc;
     bool own = r->owner == shmemi_current->me;
@@ -111,42 +112,10 @@ int shmemi_region_get(void *dest, struct shmemi_region *r, size_t offset, size_t
     return 0;
 }
 
-/* --- on a stream ----------------------------------------------------------------------------------------------------
- */
-
-static int check_on(const struct shmemi_region *r, size_t offset, size_t size, unsigned needed, const char *what)
-{
-    int rc = check(r, offset, size, needed, what);
-    if (rc == 0 && !r->memory.base)
-        rc = shmemi_fail(-ENOTSUP, "region %llu of PE %d is reached by the kernel's copies only, which no stream does",
-                         (unsigned long long)r->number, r->owner);
-    return rc;
-}
-
-int shmemi_region_put_on(struct shmemi_region *r, size_t offset, const void *source, size_t size,
-                         struct shmemi_stream *stream)
-{
-    int rc = check_on(r, offset, size, SHMEMX_REMOTE_WRITE, "write");
-    return rc < 0 ? rc : shmemi_device_copy_on(stream, r->memory.base + offset, source, size);
-}
-
-int shmemi_region_get_on(void *dest, struct shmemi_region *r, size_t offset, size_t size, struct shmemi_stream *stream)
-{
-    int rc = check_on(r, offset, size, SHMEMX_REMOTE_READ, "read");
-    return rc < 0 ? rc : shmemi_device_copy_on(stream, dest, r->memory.base + offset, size);
-}
-
-int shmemi_region_signal_on(struct shmemi_region *r, size_t offset, uint64_t value, struct shmemi_stream *stream)
-{
-    int rc = check_on(r, offset, sizeof value, SHMEMX_REMOTE_WRITE, "write");
-    return rc < 0 ? rc : shmemi_device_write_on(stream, r->memory.base + offset, value);
-}
-
 /* --- atomics -------------------------------------------------------------------------------------------------------
  */
 
-/* Where the element is; an element that atomics cannot work on is refused. */
-static int element(const struct shmemi_region *r, size_t offset, shmemx_type_t type, char **out)
+int shmemi_region_element(const struct shmemi_region *r, size_t offset, shmemx_type_t type, char **out)
 {
     size_t size = shmemi_type_size((enum shmemi_type)type);
     bool number = type <= SHMEMX_DOUBLE;
@@ -238,7 +207,7 @@ int shmemi_region_atomic(struct shmemi_region *r, size_t offset, shmemx_type_t t
     if (rc < 0 || (rc = check_operation(type, operation, operand, expected)) < 0 ||
         (rc = check_access(r, read ? SHMEMX_REMOTE_READ : SHMEMX_REMOTE_ATOMIC,
                            read ? "read" : "change by atomic operations")) < 0 ||
-        (rc = element(r, offset, type, &word)) < 0)
+        (rc = shmemi_region_element(r, offset, type, &word)) < 0)
         return rc;
     size_t size = shmemi_type_size((enum shmemi_type)type);
     if (type == SHMEMX_FLOAT && operation == SHMEMX_ATOMIC_ADD)
@@ -265,8 +234,8 @@ int shmemi_region_put_signal(struct shmemi_region *r, size_t offset, const void 
                            r->owner);
     if (sig_op != SHMEM_SIGNAL_SET && sig_op != SHMEM_SIGNAL_ADD)
         return shmemi_fail(-EINVAL, "sig_op is %d, but must be SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD", sig_op);
-    int rc = check(signal, sig_offset, sizeof value, SHMEMX_REMOTE_WRITE, "write");
-    if (rc < 0 || (rc = element(signal, sig_offset, SHMEMX_UINT64, &word)) < 0 ||
+    int rc = shmemi_region_check_access(signal, sig_offset, sizeof value, SHMEMX_REMOTE_WRITE, "write");
+    if (rc < 0 || (rc = shmemi_region_element(signal, sig_offset, SHMEMX_UINT64, &word)) < 0 ||
         (rc = shmemi_region_put(r, offset, source, size)) < 0)
         return rc;
     /* [put] release: who sees the signal sees the data. */
@@ -332,7 +301,7 @@ int shmemi_region_wait_value(struct shmemi_region *own, shmemx_region_t handle, 
         return shmemi_fail(-EINVAL, "cmp is %d, which is none of the SHMEM_CMP_ operators", cmp);
     if (!value)
         return shmemi_fail(-EINVAL, "value is NULL");
-    int rc = element(own, offset, type, &word);
+    int rc = shmemi_region_element(own, offset, type, &word);
     if (rc < 0)
         return rc;
     w.word = word;

@@ -180,9 +180,9 @@ static int check_on(const struct shmemi_stream *stream, struct shmemi_device_spa
 int shmemi_device_copy_on(struct shmemi_stream *stream, void *to, const void *from, size_t bytes)
 {
     struct ends e;
-    int rc = 0;
-    if (bytes == 0)
-        return shmemi_device_check_process();
+    int rc = shmemi_stream_check(stream);
+    if (rc < 0 || bytes == 0)
+        return rc < 0 ? rc : shmemi_device_check_process();
     shmemi_device_table_lock();
     if ((rc = find_ends(to, from, bytes, &e)) == 0 && !e.to && !e.from)
         rc = shmemi_fail(-EINVAL,
@@ -218,8 +218,10 @@ static int on_word(struct shmemi_stream *stream, const struct word *w, bool writ
 {
     shmemi_device_table_lock();
     struct shmemi_device_span *span = shmemi_device_table_at(w->at);
-    int rc = 0;
-    if (!span)
+    int rc = shmemi_stream_check(stream);
+    if (rc < 0)
+        ;
+    else if (!span)
         rc = shmemi_fail(-EINVAL, "the word at %p is in no device memory that this library knows", w->at);
     else if ((uintptr_t)w->at % 8)
         rc = shmemi_fail(-EINVAL, "the word at %p is not at a multiple of 8 bytes", w->at);

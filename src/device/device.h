@@ -143,6 +143,8 @@ int shmemi_stream_wrap(const char *type, int device, void *native, struct shmemi
 /* Waits for what is queued. */
 int shmemi_stream_destroy(struct shmemi_stream *stream);
 void *shmemi_stream_native(const struct shmemi_stream *stream);
+/* 0, or the error with which the stream failed, because a request (request.h) could not be done. */
+int shmemi_stream_check(const struct shmemi_stream *stream);
 int shmemi_stream_finish(struct shmemi_stream *stream);
 /* 1: all is done; 0: not yet. */
 int shmemi_stream_query(struct shmemi_stream *stream);

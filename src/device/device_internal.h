@@ -2,6 +2,8 @@
 #ifndef SHMEMI_DEVICE_DEVICE_INTERNAL_H
 #define SHMEMI_DEVICE_DEVICE_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "device.h"
 
 /* The table, held so that nothing is taken away; what is found is valid as long. */
@@ -50,6 +52,13 @@ struct shmemi_stream {
     struct shmemi_device_stream stream;
     bool own;
     struct shmemi_stream *next, *previous; /* of all own ones */
+    /* Of requests; written under their lock: */
+    unsigned holders;         /* places of requests */
+    bool ended;               /* the driver has nothing of it any more */
+    bool forgotten;           /* by the program: freed with the last place */
+    _Atomic uint32_t pending; /* places of requests; slept on */
+    _Atomic int failed;       /* negative errno; 0: it has not. Written once, after: */
+    char failure[480];
 };
 
 #endif

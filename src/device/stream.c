@@ -6,9 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/futex.h"
+#include "base/interrupt.h"
 #include "device.h"
 #include "device_internal.h"
+#include "request_internal.h"
 
 enum { DEVICES_MOST = 64, KINDS = 2 };
 
@@ -149,20 +153,52 @@ int shmemi_stream_wrap(const char *type, int device, void *native, struct shmemi
     return rc;
 }
 
+/* Waits a while for the host to have done its part of what was queued; false when that is so. */
+static bool requests_pend(struct shmemi_stream *s)
+{
+    enum { LOOK_AGAIN = 100000000 /* ns */ };
+    size_t near;
+    /* [pending] acquire pairs with the release in retire(). */
+    uint32_t left = atomic_load_explicit(&s->pending, memory_order_acquire);
+    if (!left)
+        return false;
+    shmemi_proxy_kick();
+    if (shmemi_futex_wait(&(struct shmemi_futex){&s->pending, left}, 1, shmemi_now() + LOOK_AGAIN) == -ETIMEDOUT)
+        shmemi_requests_pending(&near); /* the driver may have lost some */
+    return true;
+}
+
+static void take_out(struct shmemi_stream *s)
+{
+    pthread_mutex_lock(&listing);
+    *(s->previous ? &s->previous->next : &streams) = s->next;
+    if (s->next)
+        s->next->previous = s->previous;
+    s->hal->destroy_stream(&s->stream);
+    pthread_mutex_unlock(&listing);
+}
+
 int shmemi_stream_destroy(struct shmemi_stream *s)
 {
     int rc = shmemi_device_check_process();
-    if (rc == 0 && s->own) {
-        pthread_mutex_lock(&listing);
-        *(s->previous ? &s->previous->next : &streams) = s->next;
-        if (s->next)
-            s->next->previous = s->previous;
-        s->hal->destroy_stream(&s->stream);
-        pthread_mutex_unlock(&listing);
-    }
-    if (rc == 0)
+    if (rc < 0)
+        return rc;
+    struct shmemi_device_stream driver = s->stream;
+    if (s->own)
+        take_out(s);
+    s->stream = driver; /* its requests are found by it */
+    pthread_mutex_lock(&shmemi_requests_lock);
+    s->ended = s->own;
+    pthread_mutex_unlock(&shmemi_requests_lock);
+    while (s->own && requests_pend(s))
+        ;
+    pthread_mutex_lock(&shmemi_requests_lock);
+    s->forgotten = true;
+    bool unused = s->holders == 0;
+    pthread_mutex_unlock(&shmemi_requests_lock);
+    if (unused)
         free(s);
-    return rc;
+    return 0;
 }
 
 void *shmemi_stream_native(const struct shmemi_stream *s)
@@ -170,19 +206,29 @@ void *shmemi_stream_native(const struct shmemi_stream *s)
     return s->stream.driver;
 }
 
+/* A stream that waits for somebody is waited for here, where the program can end that, and not in the driver. */
 int shmemi_stream_finish(struct shmemi_stream *s)
 {
     int rc = shmemi_device_check_process();
-    return rc < 0 ? rc : s->hal->finish(s->stream);
+    while (rc == 0 && shmemi_stream_check(s) == 0 && requests_pend(s))
+        rc = shmemi_interrupted();
+    if (rc < 0 || (rc = s->hal->finish(s->stream)) < 0)
+        return rc;
+    while (requests_pend(s))
+        ;
+    return shmemi_stream_check(s);
 }
 
 int shmemi_stream_query(struct shmemi_stream *s)
 {
     bool done = false;
     int rc = shmemi_device_check_process();
-    if (rc == 0)
-        rc = s->hal->query(s->stream, &done);
-    return rc < 0 ? rc : done;
+    if (rc < 0 || (rc = shmemi_stream_check(s)) < 0 || (rc = s->hal->query(s->stream, &done)) < 0 || !done)
+        return rc;
+    if (!atomic_load_explicit(&s->pending, memory_order_acquire)) /* [pending] */
+        return (rc = shmemi_stream_check(s)) < 0 ? rc : 1;
+    shmemi_proxy_kick();
+    return 0;
 }
 
 /* --- streams of this library's own -------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include "map/member.h"
 
 #define SHMEMI_CONTROL_MAGIC 0x31626f6a6d656873u /* "shmemjob1", as far as it fits */
-enum { SHMEMI_CONTROL_VERSION = 3, SHMEMI_PES_MOST = 1024 };
+enum { SHMEMI_CONTROL_VERSION = 4, SHMEMI_PES_MOST = 1024 };
 
 /* Bytes that a PE can publish together with its arrival in a collective. */
 enum { SHMEMI_PUBLISH_BYTES = SHMEMI_LINE - 8 };
@@ -57,6 +57,13 @@ struct shmemi_slot {
 
     /* 1 from the last finalize on: this PE waits for the others there, and does nothing more for them. [finishing] */
     _Atomic uint32_t finishing;
+
+    /* Barriers on streams that this PE has come to, in all, and the first to which it never will (0: none). Written by
+       its proxy; [stream-round] */
+    _Atomic uint64_t stream_round, stream_broken;
+    /* In its last finalize, while its streams have something to wait for: looks at them since something went on there,
+       and, from bit 32 on, how often something did. Low half 0: not there, or something goes on. [stream-idle] */
+    _Atomic uint64_t stream_idle;
 
     /* Of the world team and the shared one. */
     struct shmemi_channel channels[SHMEMI_FIXED_CHANNELS];

@@ -36,6 +36,8 @@ struct shmemi_job_parts {
     void (*end_regions)(struct shmemi_job *job);
     void (*end_exports)(void); /* likewise, once a key of the job's memory was made */
     void (*end_objects)(void); /* likewise, once an object was made on the heap */
+    void (*end_requests)(void); /* likewise, once a request was queued on a stream: */
+    uint64_t stream_rounds;     /* barriers that were; under the lock */
     bool (*more_pieces)(struct shmemi_job *job, uint64_t number, uint32_t first, struct shmemi_message *reply);
     /* Symmetric static data: this PE's range, and where each peer's is mapped here (NULL: not yet). */
     char *static_data;

@@ -131,14 +131,14 @@ static void on_a_stream(void)
     GIVES(0, shmemx_stream_finish(stream));
     holds(left() + 50);
     GIVES(0, shmemx_barrier());
-    GIVES(0, shmemx_signal_on_stream(right, 16, (uint64_t)(me + 7), stream));
+    GIVES(0, shmemx_signal_on_stream(right, 16, (uint64_t)(me + 7), SHMEM_SIGNAL_SET, stream));
     GIVES(0, shmemx_stream_finish(stream));
     GIVES(0, shmemx_barrier());
     GIVES(0, shmemx_device_copy(near, x, BYTES));
     CHECK(near[2] == left() + 7);
     REFUSES(EINVAL, "stream is NULL", shmemx_put_on_stream(right, 0, near, BYTES, NULL));
     REFUSES(EINVAL, "goes past", shmemx_get_on_stream(near, right, 8, BYTES, stream));
-    REFUSES(EINVAL, "multiple of 8", shmemx_signal_on_stream(right, 4, 1, stream));
+    REFUSES(EINVAL, "multiple of 8", shmemx_signal_on_stream(right, 4, 1, SHMEM_SIGNAL_SET, stream));
 }
 
 static void rights(void)

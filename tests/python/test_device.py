@@ -169,11 +169,14 @@ def test_streams_and_other_libraries(kind):
 pool = shmem.create_pool('4M', type=type)
 a, b = pool.alloc(1000, np.float32), pool.alloc(1000, np.float32)
 out = np.zeros(1000, np.float32)
+driver = ctypes.CDLL(os.environ['SHMEM_ASCEND_LIBRARY' if type == 'npu' else 'SHMEM_CUDA_LIBRARY'])
 with shmem.Stream(type) as stream:
+    driver.double_hold(1)  # streams do nothing meanwhile
     a.copy_from(np.arange(1000, dtype=np.float32), stream)
     b.copy_from(a, stream=stream)
     b.copy_to(out, stream=stream)
     assert not stream.is_done() and not out.any()
+    driver.double_hold(0)
     stream.finish()
     assert stream.is_done() and (out == np.arange(1000)).all()
     words = pool.alloc(2, np.uint64, zero=True)
@@ -407,3 +410,120 @@ pool.free(x)
     more = {'SHMEM_ASCEND_LIBRARY': double('old npu')} if kind == 'old npu' else {}
     result = run(['shmemrun', '-n', '3', '--tag-output', PYTHON, str(text), kind.split()[-1]], env=doubles(**more))
     result.ok()
+
+
+@pytest.mark.parametrize('kind', ['npu', 'cuda'])
+def test_streams_in_a_job(kind, tmp_path):
+    """Puts, gets, signals, waits and barriers in the order of streams; a stream of torch; one that fails."""
+    text = program_of(tmp_path, BEGIN + '''
+import gc, threading, weakref
+shmem.init()
+me, n = shmem.my_pe(), shmem.n_pes()
+right, left = (me + 1) % n, (me - 1) % n
+pool = shmem.create_pool('8M', type=f'{type}:{me % 2}')
+x = pool.alloc(5000, np.int64, fill=-1)
+mr = shmem.register(x)
+host = np.zeros(16, np.uint64)
+words = shmem.register(host)
+stream = shmem.Stream(f'{type}:{me % 2}')
+shmem.barrier()
+
+# a token goes round, with other data each time; nothing is waited for before all is queued
+results = []
+for turn in range(1, 11):
+    if me == 0:
+        shmem.put_signal(dst=right, dst_mr=mr, src_mr=pool.alloc(5000, np.int64, fill=turn), signal=words, value=turn,
+                         stream=stream)
+    stream.wait(words, '>=', turn)
+    if me == 0:
+        results.append(shmem.get(mr, me, stream=stream))
+    else:
+        shmem.put(mr, right, stream=stream)
+        stream.signal(words, 1, right, op='add')
+stream.finish()
+assert stream.is_done() and not stream._held
+for turn, result in enumerate(results, 1):
+    assert (result == turn).all(), (turn, result)
+shmem.barrier()
+host[0] = 0
+
+# barriers on streams, while threads meet
+for turn in range(5):
+    x.copy_from(np.full(5000, 100 * me + turn), stream)
+    stream.barrier()
+    result = shmem.get(mr, right, out=np.zeros(5000, np.int64), stream=stream)
+    stream.barrier()
+    shmem.barrier()
+    stream.finish()
+    assert (result == 100 * right + turn).all()
+
+# what is in flight lives
+source = pool.alloc(5000, np.int64, fill=5)
+gone = weakref.ref(source)
+stream.wait(words, '==', 1, 8)
+shmem.put(dst=right, dst_mr=mr, src_mr=source, stream=stream)
+stream.quiet()
+del source
+gc.collect()
+assert gone() is not None and not stream.is_done()
+host[1] = 1
+stream.finish()
+assert gone() is None
+shmem.barrier()
+assert (x.to_numpy() == 5).all()
+
+# a stream of torch stands for itself
+class Torch:
+    device = type_device = shmem.devices(type)[me % 2].device
+    class device:
+        index = me % 2
+setattr(Torch, f'{type}_stream', stream.native)
+with_torch = shmem.Stream.of(Torch())
+assert with_torch is shmem.Stream.of(Torch()) and with_torch is not stream and with_torch.native == stream.native
+got = shmem.get(mr, right, stream=Torch())
+x.copy_to(np.zeros(5000, np.int64), Torch())
+with_torch.finish()
+assert (got == 5).all()
+
+# mistakes
+raises(TypeError, 'must be a Stream', shmem.put, mr, right, stream=7)
+raises(ValueError, 'must name the region', shmem.put, dst=right, dst_mr=None, src_mr=x, stream=stream)
+raises(ValueError, "cmp is '=>'", stream.wait, words, '=>', 1)
+raises(ValueError, "op is 'or'", stream.signal, words, 1, right, op='or')
+raises(TypeError, 'pe is missing', stream.signal, words, 1)
+raises(IndexError, 'offset', stream.wait, words, '==', 1, 128)
+raises(NotImplementedError, 'keep counters in host memory', stream.signal, mr, 1, right, op='add')
+shmem.barrier()
+
+# the end of a wait that nobody ends: by a signal handler, and by the region's end
+import signal, os
+brief = shmem.register(np.zeros(1, np.uint64))
+waiting = shmem.Stream(f'{type}:{me % 2}')
+waiting.wait(brief, '!=', 0)
+def stop(*ignored): raise ZeroDivisionError
+signal.signal(signal.SIGALRM, stop)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+try:
+    waiting.finish()
+except ZeroDivisionError:
+    pass
+else:
+    raise AssertionError('it was not ended')
+shmem.deregister(brief)
+raises(LookupError, 'the stream failed', waiting.finish)
+raises(LookupError, 'the stream failed', waiting.signal, words, 1, right)
+raises(LookupError, 'the stream failed', shmem.put, mr, right, stream=waiting)
+waiting.close()
+
+# closing waits for what another thread does
+last = shmem.Stream(f'{type}:{me % 2}')
+last.wait(words, '==', 7, 16)
+threading.Timer(0.05, lambda: host.__setitem__(2, 7)).start()
+last.close()
+stream.signal(words, 9, right, 24)
+shmem.finalize()
+assert host[3] == 9
+raises(shmem.NotInitialized, 'finalize', stream.barrier)
+stream.close()
+''')
+    run(['shmemrun', '-n', '3', '--tag-output', PYTHON, str(text), kind], env=doubles()).ok()
