@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "await.h"
+#include "device_heap.h"
 #include "exchange.h"
 #include "job/lifecycle.h"
 #include "job/parts.h"
@@ -15,6 +16,9 @@ static int arrive(void)
 {
     struct shmemi_job *job = shmemi_current;
     shmemi_quiet();
+    int rc = job->parts->inits == 1 ? shmemi_device_heaps_unmap() : 0;
+    if (rc < 0)
+        return rc;
     if (job->parts->inits == 1)
         atomic_store_explicit(&job->slots[job->me].finishing, 1, memory_order_release);
     return shmemi_exchange(NULL, 0);

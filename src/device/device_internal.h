@@ -16,6 +16,13 @@ const struct shmemi_device_memory *shmemi_device_pool_memory(const struct shmemi
 const struct shmemi_device_hal *shmemi_device_pool_hal(const struct shmemi_device_pool *pool);
 struct shmemi_share *shmemi_device_pool_share(const struct shmemi_device_pool *pool);
 
+/* A pool of which no more than that many bytes are given out, so that pools on several devices give alike. */
+int shmemi_device_pool_create_exact(const char *type, int device, size_t bytes, struct shmemi_device_pool **out);
+/* Its blocks, held until they are unlocked; and, while they are, whether a part of that range is pinned. */
+struct shmemi_heap_blocks *shmemi_device_pool_lock_blocks(struct shmemi_device_pool *pool);
+void shmemi_device_pool_unlock_blocks(struct shmemi_device_pool *pool);
+bool shmemi_device_pool_pinned(const struct shmemi_device_pool *pool, size_t offset, size_t bytes);
+
 /* Whether anything of that kind has been used. */
 bool shmemi_device_is_open(const struct shmemi_device_hal *hal);
 

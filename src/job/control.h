@@ -12,7 +12,7 @@
 #include "map/member.h"
 
 #define SHMEMI_CONTROL_MAGIC 0x31626f6a6d656873u /* "shmemjob1", as far as it fits */
-enum { SHMEMI_CONTROL_VERSION = 3, SHMEMI_PES_MOST = 1024 };
+enum { SHMEMI_CONTROL_VERSION = 4, SHMEMI_PES_MOST = 1024 };
 
 /* Bytes that a PE can publish together with its arrival in a collective. */
 enum { SHMEMI_PUBLISH_BYTES = SHMEMI_LINE - 8 };
@@ -57,6 +57,8 @@ struct shmemi_slot {
 
     /* 1 from the last finalize on: this PE waits for the others there, and does nothing more for them. [finishing] */
     _Atomic uint32_t finishing;
+
+    uint32_t heap_kind; /* job/kind.h: where its shmem_malloc() allocates; written before it is present */
 
     /* Of the world team and the shared one. */
     struct shmemi_channel channels[SHMEMI_FIXED_CHANNELS];

@@ -15,9 +15,11 @@ struct shmemi_job {
     int me;       /* this PE */
     char *window; /* PE p's heap is at window + p * stride */
     size_t stride;
-    char *heap;                /* this PE's own: window + me * stride */
-    size_t heap_open;          /* heap_used, or 0 where SHMEM_DEBUG has every address looked up */
+    char *heap;       /* this PE's own: window + me * stride */
+    size_t heap_open; /* heap_used, or 0 where SHMEM_DEBUG has every address looked up */
+    size_t copy_open; /* for copies: also 0 while this process has memory of devices, which either end may be */
     struct shmemi_slot *slots; /* one a PE, in the control segment */
+    bool devices;              /* this process has memory of devices, which a local address may be */
     /* The rest is read rarely. */
     struct shmemi_control *control;
     struct shmemi_job_parts *parts;
