@@ -135,13 +135,13 @@ static int look(struct shmemi_kind *kind, struct step *out)
 
 static int survey(struct shmemi_kind *kind, struct step *out)
 {
-    const char *name = "SHMEM_DEVICE_HEAP_SIZE", *text = shmemi_setting(name);
+    const char *text = shmemi_setting("SHMEM_DEVICE_HEAP_SIZE");
     size_t wanted = 0;
-    int rc = text ? shmemi_parse_size(name, text, &wanted) : 0;
+    int rc = text ? shmemi_parse_size("SHMEM_DEVICE_HEAP_SIZE", text, &wanted) : 0;
     if (rc < 0)
         return rc;
     if (text && !wanted)
-        return shmemi_fail(-EINVAL, "%s is '%s', but a heap has at least one byte", name, text);
+        return shmemi_fail(-EINVAL, "SHMEM_DEVICE_HEAP_SIZE is '%s', but a heap has at least one byte", text);
     out->survey.wanted = wanted;
     return look(kind, out);
 }
