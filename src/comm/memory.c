@@ -314,6 +314,7 @@ static int resize(void *block, size_t size, void **out)
     if (!old)
         return no_block(block);
     struct request mine = {.operation = RESIZE, .kind = kind_of(heap), .size = size, .offset = offset};
+    shmemi_quiet();
     int rc = heap ? shmemi_device_heap_may_free(heap->pool, offset) : 0;
     if (rc == 0)
         rc = resize_block(heap, offset, size);

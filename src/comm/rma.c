@@ -4,6 +4,7 @@
 
 #include "await.h"
 #include "device/device.h"
+#include "order.h"
 
 /* The standard's values of sig_op, as shmem.h defines them; api/ checks that they agree. */
 enum { SIGNAL_SET = 1, SIGNAL_ADD = 2 };
@@ -42,6 +43,32 @@ void shmemi_move_from_slow(const char *fn, void *dest, const void *source, size_
         shmemi_require(fn, shmemi_device_copy(dest, from, bytes));
     else
         shmemi_copy(dest, from, bytes);
+}
+
+/* Into host memory it is done at once, because somebody may sleep until it is. */
+void shmemi_begin_to_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe)
+{
+    bool device = false;
+    void *to = shmemi_likely(!shmemi_current->devices) ? NULL : shmemi_reach(fn, dest, bytes, pe, &device);
+    if (device)
+        shmemi_require(fn, shmemi_device_copy_begin(to, source, bytes));
+    else
+        shmemi_move_to_slow(fn, dest, source, bytes, pe);
+}
+
+void shmemi_begin_from_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe)
+{
+    bool device;
+    const void *from = both_ends(fn, source, dest, bytes, pe, &device);
+    if (shmemi_unlikely(device))
+        shmemi_require(fn, shmemi_device_copy_begin(dest, from, bytes));
+    else
+        shmemi_copy(dest, from, bytes);
+}
+
+void shmemi_quiet_devices(void)
+{
+    shmemi_require("shmem_quiet", shmemi_device_finish_begun());
 }
 
 /* The bytes from the first block's beginning to the last block's end; ends the job when the arguments make no sense. */

@@ -29,9 +29,11 @@ SHMEMI_INLINE char *shmemi_plain(const void *address, size_t bytes, int pe)
     return NULL;
 }
 
-/* The general case of the next two: static data, memory of devices at either end, and every error. */
+/* The general case of what follows: static data, memory of devices at either end, and every error. */
 void shmemi_move_to_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe) SHMEMI_COLD;
 void shmemi_move_from_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe) SHMEMI_COLD;
+void shmemi_begin_to_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe) SHMEMI_COLD;
+void shmemi_begin_from_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe) SHMEMI_COLD;
 
 /* Copies `bytes` (not 0) from source to the symmetric dest on pe; done when it returns. Wakes nobody. */
 SHMEMI_INLINE void shmemi_move_to(const char *fn, void *dest, const void *source, size_t bytes, int pe)
@@ -70,6 +72,32 @@ SHMEMI_INLINE void shmemi_get(const char *fn, void *dest, const void *source, si
     if (shmemi_unlikely(bytes == 0))
         return;
     shmemi_move_from(fn, dest, source, bytes, pe);
+}
+
+/* The same, but where memory of devices is concerned the copy is only begun: a quiet waits for it. */
+SHMEMI_INLINE void shmemi_put_nbi(const char *fn, void *dest, const void *source, size_t nelems, size_t size, int pe)
+{
+    size_t bytes = shmemi_bytes(fn, nelems, size);
+    if (shmemi_unlikely(bytes == 0))
+        return;
+    char *to = shmemi_plain(dest, bytes, pe);
+    if (shmemi_likely(to != NULL))
+        shmemi_copy(to, source, bytes);
+    else
+        shmemi_begin_to_slow(fn, dest, source, bytes, pe);
+    shmemi_stored(pe);
+}
+
+SHMEMI_INLINE void shmemi_get_nbi(const char *fn, void *dest, const void *source, size_t nelems, size_t size, int pe)
+{
+    size_t bytes = shmemi_bytes(fn, nelems, size);
+    if (shmemi_unlikely(bytes == 0))
+        return;
+    const char *from = shmemi_plain(source, bytes, pe);
+    if (shmemi_likely(from != NULL))
+        shmemi_copy(dest, from, bytes);
+    else
+        shmemi_begin_from_slow(fn, dest, source, bytes, pe);
 }
 
 /* Blocks of bsize elements; dst and sst are the distances between block starts in dest and source, in elements.

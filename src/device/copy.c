@@ -153,6 +153,39 @@ int shmemi_device_copy_known(void *to, const void *from, size_t bytes)
     return copy(to, from, bytes, true);
 }
 
+/* --- begun, and waited for later -----------------------------------------------------------------------------------
+ */
+
+static int begin_by(const struct shmemi_device_hal *hal, int device, const struct piece *c)
+{
+    struct shmemi_device_stream stream;
+    int rc = shmemi_device_own_stream(hal, device, &stream);
+    if (rc < 0)
+        return rc;
+    if ((rc = shmemi_device_submit(hal, stream, work_copy, c)) == 0)
+        shmemi_device_note_begun(hal, device);
+    shmemi_device_let_stream_go(hal, device);
+    return rc;
+}
+
+int shmemi_device_copy_begin(void *to, const void *from, size_t bytes)
+{
+    struct ends e;
+    int rc = shmemi_device_check_process();
+    if (rc < 0 || bytes == 0)
+        return rc;
+    shmemi_device_table_lock();
+    rc = find_ends(to, from, bytes, &e);
+    const struct shmemi_device_span *main = rc < 0 ? NULL : e.to ? e.to : e.from;
+    bool direct = main && !(e.to && e.from && (e.to->hal != e.from->hal || admit(e.from, e.to->device) < 0));
+    if (rc == 0 && direct)
+        rc = begin_by(main->hal, main->device, &(struct piece){to, from, bytes, direction_of(&e)});
+    else if (rc == 0)
+        rc = copy_between(&e, to, from, bytes);
+    shmemi_device_table_unlock();
+    return rc;
+}
+
 /* --- many at once ------------------------------------------------------------------------------------------------- */
 
 struct blocks {

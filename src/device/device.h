@@ -181,6 +181,12 @@ int shmemi_device_copy_known(void *to, const void *from, size_t bytes);
    host memory. -EACCES: the target was imported for reading. */
 int shmemi_device_copy(void *to, const void *from, size_t bytes);
 
+/* Begins a copy, which is done after shmemi_device_finish_begun() or anything else that waits for its device; both ends
+   stay untouched until then. One that has to go by way of the host is done at once. */
+int shmemi_device_copy_begin(void *to, const void *from, size_t bytes);
+/* Returns when all that any thread had begun is done. The first failure of a driver. Cheap when nothing is. */
+int shmemi_device_finish_begun(void);
+
 /* `count` blocks of `bytes` each; from one to the next it is to_step and from_step bytes. Of each end all of it lies in
    one span, or in host memory. The device is waited for once. */
 int shmemi_device_copy_blocks(void *to, size_t to_step, const void *from, size_t from_step, size_t bytes, size_t count);

@@ -38,6 +38,8 @@ int shmemi_device_submit(const struct shmemi_device_hal *hal, struct shmemi_devi
 /* A stream of this library's own for copies that are waited for, kept by this thread until it is let go. */
 int shmemi_device_own_stream(const struct shmemi_device_hal *hal, int device, struct shmemi_device_stream *out);
 void shmemi_device_let_stream_go(const struct shmemi_device_hal *hal, int device);
+/* While it is held: something was queued there that shmemi_device_finish_begun() has to wait for. */
+void shmemi_device_note_begun(const struct shmemi_device_hal *hal, int device);
 
 struct shmemi_stream {
     const struct shmemi_device_hal *hal;

@@ -5,6 +5,8 @@
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the old names are tested, too */
 #include "multi.h"
 
+#include <dlfcn.h>
+
 enum { COUNT = 3000, BYTES = COUNT * 8, FEW = 5 };
 
 static const char *type;
@@ -133,6 +135,98 @@ static void elements(void)
     CHECK(shmem_long_g(a + 7, me) == left() + 500);
     CHECK(shmem_float_g((float *)(void *)(a + 8), right()) == 1.5f && shmem_long_g(a + 9, left()) == 9);
     CHECK(shmem_long_g(a + 10, left()) == 10);
+}
+
+/* The typed functions, of every size and kind of element. */
+#define TYPED(name, T)                                                                                                 \
+    do {                                                                                                               \
+        T sent[6], got[6] = {0}, *there = (T *)(void *)a, *too = (T *)(void *)b;                                       \
+        for (int i = 0; i < 6; i++)                                                                                    \
+            sent[i] = (T)(me * 10 + i + 1);                                                                            \
+        shmem_##name##_put(there, sent, 4, right());                                                                   \
+        shmem_##name##_put_nbi(there + 4, sent + 4, 1, right());                                                       \
+        shmem_##name##_p(there + 5, sent[5], right());                                                                 \
+        shmem_##name##_iput(too, sent, 2, 1, 3, right());                                                              \
+        shmem_barrier_all();                                                                                           \
+        shmem_##name##_get(got, there, 6, me);                                                                         \
+        for (int i = 0; i < 6; i++)                                                                                    \
+            CHECK(got[i] == (T)(left() * 10 + i + 1), #name " %d", i);                                                 \
+        shmem_##name##_get_nbi(got, there, 6, right());                                                                \
+        shmem_quiet();                                                                                                 \
+        CHECK(!memcmp(got, sent, 2 * sizeof *got) && got[5] == sent[5], #name);                                        \
+        shmem_##name##_iget(got, too, 1, 2, 3, right());                                                               \
+        CHECK(got[0] == sent[0] && got[2] == sent[2] && shmem_##name##_g(too + 4, right()) == sent[2], #name);         \
+        shmem_barrier_all();                                                                                           \
+    } while (0)
+
+static void types(void)
+{
+    TYPED(char, char);
+    TYPED(short, short);
+    TYPED(int, int);
+    TYPED(longlong, long long);
+    TYPED(uint8, uint8_t);
+    TYPED(size, size_t);
+    TYPED(float, float);
+    TYPED(double, double);
+    TYPED(longdouble, long double);
+}
+
+/* Of the driver, once this thread has used the device: a copy; and where it has to be done, a look at the thread's
+   context and the wait. */
+static void driver_calls(void)
+{
+    void *driver = dlopen(getenv(!strcmp(type, "npu") ? "SHMEM_ASCEND_LIBRARY" : "SHMEM_CUDA_LIBRARY"), RTLD_NOW);
+    const unsigned long *calls = driver ? dlsym(driver, "double_calls") : NULL;
+    CHECK(calls);
+    unsigned long before = *calls;
+#define CALLS(expected)                                                                                                \
+    do {                                                                                                               \
+        unsigned long now = *calls;                                                                                    \
+        CHECK(now - before == (expected), "%lu", now - before);                                                        \
+        before = now;                                                                                                  \
+    } while (0)
+    shmem_putmem(a, b, BYTES, right());
+    CALLS(3);
+    shmem_long_p(a, 1, me);
+    CALLS(3);
+    for (int i = 0; i < 4; i++)
+        shmem_putmem_nbi(a + 8 * i, b, 64, right());
+    CALLS(4);
+    shmem_quiet();
+    CALLS(2);
+    shmem_quiet();
+    shmem_fence();
+    shmem_putmem(host, near, 64, right());
+    CALLS(0);
+    shmem_getmem_nbi(near, a, 64, right());
+    shmem_fence();
+    CALLS(3);
+    shmem_long_iput(a, near, 2, 2, 8, right());
+    CALLS(10);
+    dlclose(driver);
+}
+
+/* What is begun is done before what comes after a fence; the double does nothing before somebody waits. */
+static void fences(void)
+{
+    *signal_ = 0;
+    fill(me + 81);
+    shmem_barrier_all();
+    shmem_putmem_nbi(a, near, BYTES, right());
+    shmem_fence();
+    shmem_signal_set(signal_, 1, right());
+    shmem_signal_wait_until(signal_, SHMEM_CMP_EQ, 1);
+    holds(a, left() + 81);
+    *signal_ = 0;
+    fill(me + 91);
+    shmem_barrier_all();
+    shmem_putmem_nbi(b, near, BYTES, right());
+    shmem_putmem_signal_nbi(a, near, BYTES, signal_, 2, SHMEM_SIGNAL_SET, right());
+    shmem_signal_wait_until(signal_, SHMEM_CMP_EQ, 2);
+    holds(a, left() + 91);
+    shmem_barrier_all();
+    holds(b, left() + 91);
 }
 
 static void strides(void)
@@ -391,7 +485,11 @@ int main(int argc, char **argv)
     CASE(where);
     CASE(copies);
     CASE(elements);
+    CASE(types);
     CASE(strides);
+    CASE(fences);
+    if (shmemx_device_can_reach(type, 0, 1) == 1)
+        CASE(driver_calls);
     CASE(with_signal);
     CASE(with_a_pool);
     CASE(blocks);
