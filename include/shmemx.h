@@ -251,7 +251,7 @@ SHMEMX_API int shmemx_region_find(int pe, const char *name, uint64_t number, dou
    agree in bytes and type: -EINVAL names both PEs. The handle belongs to `mine` and ends with it: it is not closed. */
 SHMEMX_API int shmemx_region_at(shmemx_region_t mine, int pe, double timeout, shmemx_region_t *out);
 
-/* A handle on [address, address + size) of the symmetric heap of this PE, not numbered and without events: it
+/* A handle on [address, address + size) of a symmetric heap of this PE, in host or device memory, not numbered and without events: it
    corresponds to the same offset of every PE. To be closed. */
 SHMEMX_API int shmemx_region_symmetric(void *address, size_t size, shmemx_region_t *out);
 

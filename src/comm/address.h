@@ -45,7 +45,7 @@ SHMEMI_INLINE void shmemi_check_symmetric(const char *fn, const void *address, s
 void shmemi_refuse_device_slow(const char *fn, const char *argument, const volatile void *address) SHMEMI_COLD;
 SHMEMI_INLINE void shmemi_refuse_device(const char *fn, const char *argument, const volatile void *address)
 {
-    if (shmemi_unlikely(shmemi_current->devices))
+    if (shmemi_near_devices())
         shmemi_refuse_device_slow(fn, argument, address);
 }
 

@@ -97,7 +97,7 @@ static void find_arrays(const char *fn, const struct shmemi_group *g, void *dest
     for (int i = 0; i < g->size; i++) {
         bool device[2] = {false, false};
         int pe = shmemi_group_pe(g, i);
-        if (shmemi_likely(!shmemi_current->devices)) {
+        if (!shmemi_near_devices()) {
             s->dests[i] = shmemi_remote(fn, dest, bytes, pe);
             s->sources[i] = shmemi_remote(fn, source, bytes, pe);
             continue;
@@ -170,7 +170,7 @@ static void SHMEMI_COLD fold_few_near_devices(const char *fn, struct shmemi_grou
 SHMEMI_INLINE int few(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
                       size_t bytes, int members, enum shmemi_type type, enum shmemi_reduce_op op)
 {
-    if (shmemi_unlikely(shmemi_current->devices) && bytes)
+    if (shmemi_near_devices() && bytes)
         fold_few_near_devices(fn, g, dest, source, nelems, bytes, members, type, op);
     else
         fold_few(fn, g, dest, source, nelems, bytes, members, type, op);
@@ -187,6 +187,7 @@ int shmemi_coll_reduce(const char *fn, struct shmemi_group *g, void *dest, const
         struct slice s; /* its arrays are large, and are filled in as far as they are used */
         s.type = type;
         s.op = op;
+        s.inclusive = true;
         in_slices(fn, g, dest, source, nelems, &s, reduce_slice);
         return 0;
     }
@@ -202,6 +203,7 @@ int shmemi_coll_scan(const char *fn, struct shmemi_group *g, void *dest, const v
     if (!is_small(g, bytes, type)) {
         struct slice s;
         s.type = type;
+        s.op = SHMEMI_REDUCE_SUM;
         s.inclusive = inclusive;
         in_slices(fn, g, dest, source, nelems, &s, scan_slice);
         return 0;

@@ -15,7 +15,7 @@ void shmemi_quiet_devices(void) SHMEMI_COLD;
    get y on one PE and put y; quiet; get x on another, not both may read the old value (tests/conformance/litmus.c). */
 static inline void shmemi_quiet(void)
 {
-    if (shmemi_unlikely(shmemi_current->devices))
+    if (shmemi_near_devices())
         shmemi_quiet_devices();
     atomic_thread_fence(memory_order_seq_cst);
 }
@@ -24,7 +24,7 @@ static inline void shmemi_quiet(void)
    with a store fence of their own. */
 static inline void shmemi_fence(void)
 {
-    if (shmemi_unlikely(shmemi_current->devices))
+    if (shmemi_near_devices())
         shmemi_quiet_devices(); /* what goes to the host next would overtake them */
     atomic_thread_fence(memory_order_release);
 }

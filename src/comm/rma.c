@@ -18,7 +18,7 @@ size_t shmemi_bytes_overflow(const char *fn, size_t nelems, size_t size)
 static void *both_ends(const char *fn, const void *there, const void *here, size_t bytes, int pe, bool *device)
 {
     *device = false;
-    if (shmemi_likely(!shmemi_current->devices))
+    if (!shmemi_near_devices())
         return shmemi_remote(fn, there, bytes, pe);
     void *at = shmemi_reach(fn, there, bytes, pe, device);
     *device |= shmemi_is_device(here);
@@ -49,7 +49,7 @@ void shmemi_move_from_slow(const char *fn, void *dest, const void *source, size_
 void shmemi_begin_to_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe)
 {
     bool device = false;
-    void *to = shmemi_likely(!shmemi_current->devices) ? NULL : shmemi_reach(fn, dest, bytes, pe, &device);
+    void *to = !shmemi_near_devices() ? NULL : shmemi_reach(fn, dest, bytes, pe, &device);
     if (device)
         shmemi_require(fn, shmemi_device_copy_begin(to, source, bytes));
     else
@@ -112,7 +112,7 @@ void shmemi_iput(const char *fn, void *dest, const void *source, ptrdiff_t dst, 
         return;
     size_t bytes = extent(fn, "dst", dst, bsize, nblocks, size);
     extent(fn, "sst", sst, bsize, nblocks, size);
-    if (shmemi_unlikely(shmemi_current->devices)) {
+    if (shmemi_near_devices()) {
         bool device;
         copy_by_devices(fn, shmemi_reach(fn, dest, bytes, pe, &device), source,
                         &(struct strided){dst, sst, bsize, nblocks, size});
@@ -128,7 +128,7 @@ void shmemi_iget(const char *fn, void *dest, const void *source, ptrdiff_t dst, 
         return;
     size_t bytes = extent(fn, "sst", sst, bsize, nblocks, size);
     extent(fn, "dst", dst, bsize, nblocks, size);
-    if (shmemi_unlikely(shmemi_current->devices)) {
+    if (shmemi_near_devices()) {
         bool device;
         copy_by_devices(fn, dest, shmemi_reach(fn, source, bytes, pe, &device),
                         &(struct strided){dst, sst, bsize, nblocks, size});

@@ -23,7 +23,8 @@ SHMEMI_INLINE char *shmemi_plain(const void *address, size_t bytes, int pe)
     const struct shmemi_job *job = shmemi_current;
     if (shmemi_likely((unsigned)pe < (unsigned)job->n)) {
         size_t offset = (uintptr_t)address - (uintptr_t)job->heap;
-        if (shmemi_likely(offset < job->copy_open && bytes <= job->copy_open - offset))
+        size_t open = __atomic_load_n(&job->copy_open, __ATOMIC_RELAXED); /* [devices] */
+        if (shmemi_likely(offset < open && bytes <= open - offset))
             return job->window + (size_t)pe * job->stride + offset;
     }
     return NULL;

@@ -24,8 +24,10 @@ static void note_use(size_t end)
         job->heap_used = end;
     if (!job->parts->live)
         job->heap_open = job->heap_used;
-    job->devices = shmemi_device_any();
-    job->copy_open = job->devices ? 0 : job->heap_open;
+    /* [devices] relaxed: whoever has an address of such memory got it after this. */
+    bool devices = shmemi_device_any();
+    __atomic_store_n(&job->devices, devices, __ATOMIC_RELAXED);
+    __atomic_store_n(&job->copy_open, devices ? 0 : job->heap_open, __ATOMIC_RELAXED);
 }
 
 /* Memory of devices has come, or is gone. */

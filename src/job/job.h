@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "base/error.h"
 #include "control.h"
 
@@ -29,6 +30,12 @@ struct shmemi_job {
 
 /* The job that this process is in; never NULL (an empty job with n == 0 stands for none). */
 extern struct shmemi_job *shmemi_current;
+
+/* Whether a local address may be memory of a device. */
+SHMEMI_INLINE bool shmemi_near_devices(void)
+{
+    return shmemi_unlikely(__atomic_load_n(&shmemi_current->devices, __ATOMIC_RELAXED)); /* [devices] */
+}
 
 /* Where this process stands when there is no job: "before shmem_init", "after shmem_finalize", "in a forked child ...".
  */

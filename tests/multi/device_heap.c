@@ -6,6 +6,7 @@
 #include "multi.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 enum { COUNT = 3000, BYTES = COUNT * 8, FEW = 5 };
 
@@ -227,6 +228,44 @@ static void fences(void)
     holds(a, left() + 91);
     shmem_barrier_all();
     holds(b, left() + 91);
+}
+
+/* Threads of a PE copy at once, each to a part of the neighbour's of its own, while pools come and go. */
+enum { THREADS = 3, PART = 200, ROUNDS = 6 };
+
+static void *copying(void *argument)
+{
+    long number = *(const long *)argument, sent[PART], got[PART];
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < PART; i++)
+            sent[i] = me * 1000000 + number * 1000 + round * 100 + i;
+        if (round % 2)
+            shmem_putmem(a + number * PART, sent, sizeof sent, right());
+        else
+            shmem_putmem_nbi(a + number * PART, sent, sizeof sent, right());
+        shmem_quiet();
+        shmem_getmem_nbi(got, a + number * PART, sizeof got, right());
+        shmem_quiet();
+        CHECK(!memcmp(got, sent, sizeof got), "thread %ld, round %d", number, round);
+    }
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t ids[THREADS];
+    long numbers[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        GIVES(0, pthread_create(&ids[i], NULL, copying, &numbers[i]));
+    }
+    for (int i = 0; i < 3; i++) {
+        shmemx_device_pool_t pool;
+        GIVES(0, shmemx_device_pool_create(type, me % 2, 2 << 20, &pool));
+        GIVES(0, shmemx_device_pool_close(pool));
+    }
+    for (int i = 0; i < THREADS; i++)
+        GIVES(0, pthread_join(ids[i], NULL));
 }
 
 static void strides(void)
@@ -488,6 +527,7 @@ int main(int argc, char **argv)
     CASE(types);
     CASE(strides);
     CASE(fences);
+    CASE(threads);
     if (shmemx_device_can_reach(type, 0, 1) == 1)
         CASE(driver_calls);
     CASE(with_signal);
