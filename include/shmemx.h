@@ -38,22 +38,25 @@ SHMEMX_API const char *shmemx_last_error(void);
 /* How to join a job, where the environment (shmemrun, torchrun, or nothing: a job of one) does not say it or the caller
    knows better. Begin with SHMEMX_INIT_ATTR. */
 typedef struct {
-    int rank;         /* this PE, from 0; -1: see the environment */
-    int n_pes;        /* PEs in the job; -1 likewise */
-    const char *uid;  /* text that all PEs of the job have in common and no others, such as shmemx_get_unique_id()'s text */
+    int rank;  /* this PE, from 0; -1: see the environment */
+    int n_pes; /* PEs in the job; -1 likewise */
+    const char
+        *uid; /* text that all PEs of the job have in common and no others, such as shmemx_get_unique_id()'s text */
     size_t heap_size; /* most bytes of the symmetric heap; 0: SHMEM_SYMMETRIC_SIZE, or this PE's share of the memory */
+    const char
+        *heap_kind; /* where shmem_malloc and shmemx_malloc allocate: "host", "npu", "cuda:1"; NULL: SHMEM_HEAP_KIND */
 } shmemx_init_attr_t;
 #define SHMEMX_INIT_ATTR                                                                                               \
     {                                                                                                                  \
-        -1, -1, NULL, 0                                                                                                \
+        -1, -1, NULL, 0, NULL                                                                                          \
     }
 
 /* Joins the job and waits for all its PEs (SHMEM_TIMEOUT seconds, 60 by default: -ETIMEDOUT names who did not come).
    May be called again; only as many shmemx_finalize() end it. attr NULL: SHMEMX_INIT_ATTR. */
 SHMEMX_API int shmemx_init(const shmemx_init_attr_t *attr);
 
-/* Collective. Waits for all PEs like a barrier; the call that matches the first init leaves the job. No other thread of this
-   process may be in a call of this library then, here as in shmemx_leave() and the standard's finalize. */
+/* Collective. Waits for all PEs like a barrier; the call that matches the first init leaves the job. No other thread of
+   this process may be in a call of this library then, here as in shmemx_leave() and the standard's finalize. */
 SHMEMX_API int shmemx_finalize(void);
 
 /* Leaves the job at once, whoever is still in it: they see that this PE has left when they need it. 0 also without one.
@@ -65,14 +68,15 @@ typedef struct {
     char text[40];
 } shmemx_unique_id_t;
 
-/* Makes an id that nobody else has. Needs no job. One process calls it and gives the id to the others of the job, by any
-   means: a file, a socket, MPI. Processes of other users cannot join even if they know it. */
+/* Makes an id that nobody else has. Needs no job. One process calls it and gives the id to the others of the job, by
+   any means: a file, a socket, MPI. Processes of other users cannot join even if they know it. */
 SHMEMX_API int shmemx_get_unique_id(shmemx_unique_id_t *out);
 
 /* Joins the job of this id as PE `rank` of n_pes, whoever started the processes; else as shmemx_init. requested: the
    thread level that is needed; *provided (unless provided is NULL): the level there is, SHMEM_THREAD_MULTIPLE. -EEXIST:
-   another process has this rank. -EINVAL: an argument, an id that shmemx_get_unique_id() did not make, or processes that were
-   told different sizes. -ETIMEDOUT: names the ranks that did not come. -EALREADY: this process is in another job. */
+   another process has this rank. -EINVAL: an argument, an id that shmemx_get_unique_id() did not make, or processes
+   that were told different sizes. -ETIMEDOUT: names the ranks that did not come. -EALREADY: this process is in another
+   job. */
 SHMEMX_API int shmemx_init_attr(int requested, int *provided, int rank, int n_pes, const shmemx_unique_id_t *id);
 
 /* 1 in a job, else 0. */
@@ -116,11 +120,11 @@ SHMEMX_API int shmemx_backend(int index, shmemx_backend_t *out);
 
 /* Bytes. */
 typedef struct {
-    size_t memory;         /* that the machine, or the memory cgroup of this process, has */
-    size_t memory_left;    /* that may be taken now */
+    size_t memory;          /* that the machine, or the memory cgroup of this process, has */
+    size_t memory_left;     /* that may be taken now */
     char memory_limit[256]; /* what limits it: the machine, or which cgroup */
-    size_t heap;           /* ceiling of each symmetric heap of a job of n PEs, where nothing sets it */
-    int pes_most;          /* in one job */
+    size_t heap;            /* ceiling of each symmetric heap of a job of n PEs, where nothing sets it */
+    int pes_most;           /* in one job */
 } shmemx_limits_t;
 /* -EINVAL: n_pes is below 1 or above pes_most. */
 SHMEMX_API int shmemx_limits(int n_pes, shmemx_limits_t *out);
@@ -128,15 +132,36 @@ SHMEMX_API int shmemx_limits(int n_pes, shmemx_limits_t *out);
 /* --- the symmetric heap ----------------------------------------------------------------------------------------- */
 
 /* Collective. `size` bytes at the same offset of every PE's heap, not cleared. align: a power of two to 2 MiB, or 0
-   (64). size 0: NULL. -ENOMEM tells which PE had no room, how much is in use, and what to set. */
+   (64). size 0: NULL. -ENOMEM tells which PE had no room, how much is in use, and what to set. The memory is of the
+   kind that SHMEM_HEAP_KIND says. */
 SHMEMX_API int shmemx_malloc(size_t size, size_t align, void **out);
-/* Collective. NULL is allowed. */
+/* Collective. NULL is allowed. -EBUSY: it is memory of a device, and a part of it is registered as a region. */
 SHMEMX_API int shmemx_free(void *block);
+
+/* Collective. Symmetric memory of a kind, beside the default heap: "host"; "npu" or "cuda", each PE on the device whose
+   number is its own, modulo those that it sees; "npu:1" and the like, which may differ between PEs in the number; NULL
+   or "default": what SHMEM_HEAP_KIND says. A PE has one heap of a type, of SHMEM_DEVICE_HEAP_SIZE bytes, on one device;
+   it is made by the first call that needs it. The addresses are the device's: the CPU cannot touch them
+   (shmemx_device_copy, put and get do), shmem_ptr gives NULL for them, and atomics, waits, locks and signal words on
+   them end the job. Alignment of device memory is 512 at least. shmem_free, shmem_realloc (within the kind) and
+   shmemx_free take what these give.
+
+   NULL: size 0, with errno 0; else a failure, whose errno is errno and whose text names the PE: ENODEV no driver or
+   device; ENOTSUP the driver or device cannot share memory; ENOMEM; EINVAL an argument, or PEs that ask for different
+   things. With SHMEM_DEVICE_FALLBACK=host it is host memory where ENODEV or ENOTSUP would be the answer. */
+SHMEMX_API void *shmemx_malloc_kind(size_t size, const char *kind);
+/* alignment: a power of two to 2 MiB, or 0. */
+SHMEMX_API void *shmemx_align_kind(size_t alignment, size_t size, const char *kind);
+/* Filled with zeros on every PE when it returns. */
+SHMEMX_API void *shmemx_calloc_kind(size_t count, size_t size, const char *kind);
 
 typedef struct {
     size_t total, in_use, largest_free, high_water, blocks; /* bytes, and the number of blocks */
 } shmemx_heap_info_t;
+/* Of the heap in host memory. */
 SHMEMX_API int shmemx_heap_info(shmemx_heap_info_t *out);
+/* Of the heap of a kind; zeros: none has been made. */
+SHMEMX_API int shmemx_heap_info_kind(const char *kind, shmemx_heap_info_t *out);
 
 /* This PE's heap stays mapped after finalize, because arrays in it may live on. */
 SHMEMX_API int shmemx_keep_heap(void);
@@ -171,8 +196,8 @@ typedef enum { SHMEMX_SUM, SHMEMX_PROD, SHMEMX_MIN, SHMEMX_MAX, SHMEMX_AND, SHME
  */
 typedef struct shmemx_region *shmemx_region_t;
 
-/* What peers may do; the owner may do everything. The kernel enforces read-only between processes of different users; between PEs of one user this
-   library does, and a read-only zero-copy view faults when written. */
+/* What peers may do; the owner may do everything. The kernel enforces read-only between processes of different users;
+   between PEs of one user this library does, and a read-only zero-copy view faults when written. */
 #define SHMEMX_LOCAL_ONLY 0u
 #define SHMEMX_REMOTE_READ 1u
 #define SHMEMX_REMOTE_WRITE 2u
@@ -226,7 +251,7 @@ SHMEMX_API int shmemx_region_find(int pe, const char *name, uint64_t number, dou
    agree in bytes and type: -EINVAL names both PEs. The handle belongs to `mine` and ends with it: it is not closed. */
 SHMEMX_API int shmemx_region_at(shmemx_region_t mine, int pe, double timeout, shmemx_region_t *out);
 
-/* A handle on [address, address + size) of the symmetric heap of this PE, not numbered and without events: it
+/* A handle on [address, address + size) of a symmetric heap of this PE, in host or device memory, not numbered and without events: it
    corresponds to the same offset of every PE. To be closed. */
 SHMEMX_API int shmemx_region_symmetric(void *address, size_t size, shmemx_region_t *out);
 
@@ -249,9 +274,10 @@ SHMEMX_API int shmemx_region_info(shmemx_region_t region, shmemx_region_info_t *
 
 /* --- one-sided access ------------------------------------------------------------------------------------------- */
 
-/* Copies size bytes from source to offset of the region, which may be any PE's. Here and in the next two either end may be
-   memory of a device (a region in a device pool; shmemx_device.h for this PE's side), and the copy is done when they return; then counts a write event there.
-   -EINVAL: past the end. -EACCES: the owner allows no writing. -ENOENT: deregistered, or the owner has gone. */
+/* Copies size bytes from source to offset of the region, which may be any PE's. Here and in the next two either end may
+   be memory of a device (a region in a device pool; shmemx_device.h for this PE's side), and the copy is done when they
+   return; then counts a write event there. -EINVAL: past the end. -EACCES: the owner allows no writing. -ENOENT:
+   deregistered, or the owner has gone. */
 SHMEMX_API int shmemx_put(shmemx_region_t region, size_t offset, const void *source, size_t size);
 /* Copies size bytes from offset of the region to dest; then counts a read event there. */
 SHMEMX_API int shmemx_get(void *dest, shmemx_region_t region, size_t offset, size_t size);

@@ -149,6 +149,8 @@ def body_lines(function):
         lines = ["pe = shmemi_ctx_pe($fn, ctx, pe);" if numbered else "shmemi_check_ctx($fn, ctx);"]
     for name in family.get("local", []):
         lines.append(f'shmemi_check_pointer($fn, "{name}", {name}, {family.get("count", "1")});')
+        if name == "fetch":  # the CPU stores there
+            lines.append('shmemi_refuse_device($fn, "fetch", fetch);')
     if "aligned" in family:
         lines.append('shmemi_check_aligned($fn, "{0}", {0}, sizeof *{0});'.format(family["aligned"]))
     lines += family["body"].strip("\n").split("\n")

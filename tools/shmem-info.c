@@ -116,6 +116,16 @@ static void about(void)
     text("thread_level", "thread level", "SHMEM_THREAD_MULTIPLE");
 }
 
+/* What the environment says of a variable that this library reads. */
+static const char *value_of(const char *name, const char *unset)
+{
+    shmemx_setting_t s;
+    for (int i = 0; shmemx_setting(i, &s) == 0; i++)
+        if (!strcmp(s.name, name) && s.value && *s.value)
+            return s.value;
+    return unset;
+}
+
 static void memory(int n_pes)
 {
     shmemx_limits_t limits;
@@ -128,6 +138,7 @@ static void memory(int n_pes)
     text("memory_limited_by", "limited by", limits.memory_limit);
     number("n_pes", "PEs that are asked about", (unsigned)n_pes, false);
     size("heap", "heap of each, normally", limits.heap, false);
+    text("heap_kind", "kind of its memory", value_of("SHMEM_HEAP_KIND", "host"));
     number("pes_most", "PEs in a job, at most", (unsigned)limits.pes_most, false);
 }
 

@@ -429,11 +429,17 @@ struct block {
     size_t size;
     unsigned long epoch;
     bool open;
+    const char *type; /* of the device; NULL: memory of the host */
+    int number, kept;
 };
 
 static int block_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
 {
     const struct block *block = (const struct block *)self;
+    if (block->type) {
+        PyErr_SetString(PyExc_BufferError, "the block lies in memory of a device, which the CPU cannot touch");
+        return -1;
+    }
     return PyBuffer_FillInfo(buffer, self, block->address, (Py_ssize_t)block->size, 0, flags);
 }
 
@@ -450,6 +456,13 @@ static PyObject *block_open(PyObject *self, void *unused)
     return PyBool_FromLong(block->open && block->epoch == ext_state.epoch);
 }
 
+static PyObject *block_type(PyObject *self, void *unused)
+{
+    (void)unused;
+    const char *type = ((const struct block *)self)->type;
+    return type ? PyUnicode_FromString(type) : Py_NewRef(Py_None);
+}
+
 static void block_dealloc(PyObject *self)
 {
     Py_TYPE(self)->tp_free(self); /* freeing is collective: the block stays until free or finalize */
@@ -460,11 +473,14 @@ static PyBufferProcs block_buffer = {.bf_getbuffer = block_getbuffer};
 static PyGetSetDef block_getset[] = {
     {"address", block_address, NULL, NULL, NULL},
     {"is_open", block_open, NULL, NULL, NULL},
+    {"type", block_type, NULL, NULL, NULL},
     {0},
 };
 
 static PyMemberDef block_members[] = {
     {"size", T_ULONG, offsetof(struct block, size), READONLY, NULL},
+    {"number", T_INT, offsetof(struct block, number), READONLY, NULL},
+    {"kept", T_INT, offsetof(struct block, kept), 0, NULL},
     {0},
 };
 
@@ -479,26 +495,36 @@ PyTypeObject ext_block_type = {
     .tp_members = block_members,
 };
 
-/* (fn, size, align) */
+/* 0, or the failure of a call that answers with a block. */
+static int rc_of(const void *block)
+{
+    return block ? 0 : errno ? -errno : -EINVAL;
+}
+
+/* (fn, size, align, kind of memory or None, whether it is to hold zeros: of a device only) */
 static PyObject *heap_malloc(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
-    EXT_ARGUMENTS("malloc", 3);
+    EXT_ARGUMENTS("malloc", 5);
     size_t size, align;
     void *at = NULL;
-    if (!ext_may_call(fn) || !ext_size(fn, "size", args[1], &size) || !ext_size(fn, "align", args[2], &align))
+    const char *kind = args[3] == Py_None ? NULL : PyUnicode_AsUTF8(args[3]);
+    if (!ext_may_call(fn) || !ext_size(fn, "size", args[1], &size) || !ext_size(fn, "align", args[2], &align) ||
+        (!kind && args[3] != Py_None))
         return NULL;
     struct block *block = PyObject_New(struct block, &ext_block_type);
     if (!block)
         return NULL;
-    block->address = NULL;
+    memset((char *)block + offsetof(struct block, address), 0, sizeof *block - offsetof(struct block, address));
     block->size = size;
     block->epoch = ext_state.epoch;
-    block->open = false;
     int rc = shmemx_keep_heap(); /* arrays live as long as somebody holds them */
     if (rc == 0)
-        EXT_CALL(rc, shmemx_malloc(size, align, &at));
+        EXT_CALL(rc, rc_of(at = args[4] == Py_True ? shmemx_calloc_kind(size, 1, kind)
+                                                   : shmemx_align_kind(align, size, kind)));
     block->address = at;
     block->open = rc == 0;
+    if (rc == 0)
+        shmemx_device_where(at, &block->type, &block->number);
     if (rc == 0 && !PyErr_Occurred())
         return (PyObject *)block;
     Py_DECREF(block);
@@ -519,18 +545,21 @@ static PyObject *heap_free(PyObject *module, PyObject *const *args, Py_ssize_t n
     int rc;
     block->open = false;
     EXT_CALL(rc, shmemx_free(block->address));
+    block->open = rc == -EBUSY;
     return ext_answer(fn, rc);
 }
 
-static PyObject *heap_info(PyObject *module, PyObject *none)
+/* (fn, kind of memory or None) */
+static PyObject *heap_info(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
-    (void)module, (void)none;
+    EXT_ARGUMENTS("heap_info", 2);
     shmemx_heap_info_t info;
-    if (!ext_may_call("heap_info"))
+    const char *kind = args[1] == Py_None ? NULL : PyUnicode_AsUTF8(args[1]);
+    if (!ext_may_call(fn) || (!kind && args[1] != Py_None))
         return NULL;
-    int rc = shmemx_heap_info(&info);
+    int rc = shmemx_heap_info_kind(kind, &info);
     if (rc < 0)
-        return ext_fail_rc("heap_info", rc);
+        return ext_fail_rc(fn, rc);
     return Py_BuildValue("(nnnnn)", (Py_ssize_t)info.total, (Py_ssize_t)info.in_use, (Py_ssize_t)info.largest_free,
                          (Py_ssize_t)info.high_water, (Py_ssize_t)info.blocks);
 }
@@ -550,7 +579,7 @@ PyMethodDef ext_region_methods[] = {
     FAST("view", region_view),
     FAST("malloc", heap_malloc),
     FAST("free", heap_free),
-    {"heap_info", heap_info, METH_NOARGS, NULL},
+    FAST("heap_info", heap_info),
     {0},
 };
 

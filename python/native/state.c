@@ -121,15 +121,16 @@ static void in_parent(void)
 static PyObject *job_init(PyObject *module, PyObject *args)
 {
     (void)module;
-    PyObject *rank, *n_pes, *uid, *heap_size;
+    PyObject *rank, *n_pes, *uid, *heap_size, *kind;
     double patience;
     shmemx_init_attr_t attr = SHMEMX_INIT_ATTR;
-    if (!PyArg_ParseTuple(args, "OOOOd", &rank, &n_pes, &uid, &heap_size, &patience) || !ext_may_call("init"))
+    if (!PyArg_ParseTuple(args, "OOOOOd", &rank, &n_pes, &uid, &heap_size, &kind, &patience) || !ext_may_call("init"))
         return NULL;
     if ((rank != Py_None && !ext_int("init", "rank", rank, &attr.rank)) ||
         (n_pes != Py_None && !ext_int("init", "world_size", n_pes, &attr.n_pes)) ||
         (heap_size != Py_None && !ext_size("init", "heap_size", heap_size, &attr.heap_size)) ||
-        (uid != Py_None && !(attr.uid = PyUnicode_AsUTF8(uid))))
+        (uid != Py_None && !(attr.uid = PyUnicode_AsUTF8(uid))) ||
+        (kind != Py_None && !(attr.heap_kind = PyUnicode_AsUTF8(kind))))
         return NULL;
     if (rank != Py_None && attr.rank < 0)
         return ext_fail("init", EXT_RANGE, "rank is %d, but PEs are numbered from 0", attr.rank);

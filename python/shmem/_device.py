@@ -314,7 +314,8 @@ def foreign_memory(function: str, x: Any) -> tuple[str, int, int, int, Any, tupl
 
 
 class DeviceBuffer:
-    """An array in the memory of a device: from ``DevicePool.alloc()``, or from a key.
+    """An array in the memory of a device: from ``DevicePool.alloc()``, from a key, or on the symmetric heap (``shmem.empty(...,
+    device='npu')``).
 
     shape, dtype, strides (in bytes), ndim, size, nbytes, itemsize as of NumPy's arrays; device: 'npu:0' or 'cuda:1';
     address: of its first element, on the device.
@@ -333,7 +334,7 @@ class DeviceBuffer:
     _base: Any  # the buffer that this one is a view of
 
     def __init__(self) -> None:
-        raise make('DeviceBuffer', 'type', 'a device buffer is made by DevicePool.alloc() or import_()')
+        raise make('DeviceBuffer', 'type', 'a device buffer is made by DevicePool.alloc(), import_() or empty(device=)')
 
     @classmethod
     def _of(cls, owner: Any, address: int, shape: tuple[int, ...], strides: tuple[int, ...], kind: Any, readonly: bool,
@@ -342,6 +343,10 @@ class DeviceBuffer:
         buf._owner, buf.address, buf.shape, buf.strides, buf.dtype = owner, address, shape, strides, kind
         buf.readonly, buf._base, buf._keys = readonly, base, {} if base is None else base._keys
         return buf
+
+    @classmethod
+    def _of_block(cls, block: Any, shape: tuple[int, ...], kind: Any) -> 'DeviceBuffer':
+        return cls._of(block, block.address, shape, _contiguous(shape, kind.itemsize), kind, False)
 
     @property
     def device(self) -> str:
@@ -448,7 +453,7 @@ class DeviceBuffer:
 
     def _need(self, function: str) -> None:
         if not self._owner.is_open:
-            raise make(function, 'stale', 'the buffer was freed, or its pool was closed')
+            raise make(function, 'stale', 'the buffer was freed, or its pool was closed, or its job is over')
 
     def _to_host(self, function: str, out: Any, stream: Any = None) -> None:
         """Into a contiguous array of as many bytes."""
@@ -744,6 +749,8 @@ class DevicePool:
             raise make('DevicePool.free', 'type', f'buf is a {type(buf).__name__}, but must be a DeviceBuffer')
         if isinstance(buf._owner, _ext.DeviceImport):
             raise make('DevicePool.free', 'value', 'buf was imported: who allocated it frees it')
+        if isinstance(buf._owner, _ext.Block):
+            raise make('DevicePool.free', 'value', 'buf is on the symmetric heap: shmem.free() frees it')
         if buf._owner.pool is not self._handle:
             raise make('DevicePool.free', 'stale' if self._handle is None else 'value', 'buf is of another pool')
         if buf._base is not None:

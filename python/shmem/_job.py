@@ -8,6 +8,7 @@ import os
 from typing import Any
 
 from . import _ext
+from ._symmetric import kind_of
 from .errors import Error, make
 
 _ext.set_make_error(make)
@@ -35,19 +36,6 @@ def _patience() -> float:
         return 60.0
 
 
-def _check_device(device: Any) -> None:
-    if device is None:
-        return
-    name = str(getattr(device, 'type', device)).partition(':')[0]
-    if name in ('cpu', 'host'):
-        return
-    backends = {'npu': 'Ascend NPU', 'cuda': 'CUDA'}
-    if name in backends:
-        raise make('init', 'unsupported',
-                   f"device is {str(device)!r}, but this build has no {backends[name]} back end: use device='cpu'")
-    raise make('init', 'value', f"device is {device!r}, but must be 'cpu', 'host' or None")
-
-
 def init(device: Any = None, rank: int | None = None, world_size: int | None = None, uid: str | bytes | None = None,
          heap_size: int | None = None) -> None:
     """Joins the job, and waits until all its PEs have joined.
@@ -56,23 +44,25 @@ def init(device: Any = None, rank: int | None = None, world_size: int | None = N
     process is a PE of that job; started plainly, it is a job of one. May be called again: only as many ``finalize()``
     end the job.
 
-    device: where memory lies; None, 'cpu' or 'host'.
+    device: where ``empty()``, ``zeros()`` and ``full()`` allocate by default (and shmem_malloc in C): 'cpu' or 'host'; 'npu' or
+    'cuda', perhaps with the number of this PE's device ('cuda:1'), else its own number, modulo the devices that it sees; None:
+    what SHMEM_HEAP_KIND says, else the host's memory. The same type on all PEs. A heap on devices is made here.
     rank, world_size: this PE's number from 0, and how many there are, instead of what the environment says.
     uid: text that all PEs of the job have in common, such as ``get_unique_id()`` of one of them.
     heap_size: most bytes of this PE's symmetric heap; None: SHMEM_SYMMETRIC_SIZE, or this PE's share of the memory.
 
-    Raises: Timeout (not all PEs came within SHMEM_TIMEOUT seconds, 60 by default; the text names who), NotSupported,
-    InvalidArgument, OutOfRange, OutOfMemory. Collective; one thread at a time.
+    Raises: Timeout (not all PEs came within SHMEM_TIMEOUT seconds, 60 by default; the text names who), DeviceMissing and
+    NotSupported (on all PEs; the text names the PE and says what is missing), InvalidArgument, OutOfRange, OutOfMemory. Collective; one thread at a time.
     """
     global _registered_at_exit, _pid_of_init
-    _check_device(device)
+    kind = kind_of('init', device)
     if isinstance(uid, bytes):
         uid = uid.decode('ascii', 'backslashreplace')
     if uid is not None and not isinstance(uid, str):
         raise make('init', 'type', f'uid is a {type(uid).__name__}, but must be text')
     if uid is not None and '\0' in uid:
         raise make('init', 'value', 'uid has a zero character in it')
-    _ext.init(rank, world_size, uid, heap_size, _patience())
+    _ext.init(rank, world_size, uid, heap_size, kind, _patience())
     _pid_of_init = os.getpid()
     if not _registered_at_exit:
         atexit.register(_leave_at_exit)

@@ -88,12 +88,12 @@ def _device_error(function: str, argument: str, device: str) -> Exception:
     return make(function, 'unsupported', f"{argument} is on device '{device}', for which there is no back end: use x.cpu()")
 
 
-def _of_device(x: Any) -> Memory | None:
+def _of_device(x: Any, function: str = 'register') -> Memory | None:
     """Contiguous memory of a pool of this library on a device, seen by an object of its own, or by a tensor or array of
     another library; None: it is none."""
     from . import _device
     if isinstance(x, _device.DeviceBuffer):
-        x._need('register')
+        x._need(function)
         return Memory(x, (x.address, x.nbytes), x.nbytes, x.dtype, x.shape, type_of(x.dtype), False)
     found = _device.foreign_memory('register', x)
     if found is None or _ext.device_where('register', found[2]) is None:
@@ -104,7 +104,7 @@ def _of_device(x: Any) -> Memory | None:
 
 
 def _of_device_checked(function: str, argument: str, x: Any, writable: bool, empty: bool, device: str) -> Memory:
-    memory = _of_device(x)
+    memory = _of_device(x, function)
     if memory is None:
         raise _device_error(function, argument, device)
     if not getattr(x, 'is_contiguous', True):

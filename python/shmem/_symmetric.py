@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy arrays on the symmetric heap."""
+"""Arrays on the symmetric heap: NumPy's, or of a device."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _ext, _memory
+from ._device import TYPES, DeviceBuffer
 from ._region import Region
 from .errors import make
 
@@ -51,20 +52,20 @@ def _find(address: int) -> _Block | None:
 
 
 def _address(memory: _memory.Memory) -> int:
-    if memory.is_tensor:
+    if isinstance(memory.raw, tuple):  # a tensor, or memory of a device
         return memory.raw[0]  # type: ignore[no-any-return]
     return memory.x.__array_interface__['data'][0]  # type: ignore[no-any-return]
 
 
 def region_of(function: str, argument: str, x: Any) -> Region:
     """The region that a symmetric array, a part of one, or a tensor on it stands for."""
-    if not isinstance(x, np.ndarray) and not _memory.is_tensor(x):
+    if not isinstance(x, (np.ndarray, DeviceBuffer)) and not _memory.is_tensor(x):
         raise make(function, 'type', f'{argument} is a {type(x).__name__}, but must be a Region or a symmetric array')
     memory = _memory.describe(function, argument, x, writable=False)
     address = _address(memory)
     found = _find(address)
     if found is None or address + memory.nbytes > found.block.address + found.block.size:
-        kind = 'a tensor' if memory.is_tensor else 'an array'
+        kind = 'a tensor' if _memory.is_tensor(x) else 'a device buffer' if isinstance(x, DeviceBuffer) else 'an array'
         if not _ext.is_initialized():
             _ext.my_pe()  # raises, and says why there is no job
         raise make(function, 'value', f'{argument} is {kind} of this process alone, or one that was freed: pass the '
@@ -73,8 +74,8 @@ def region_of(function: str, argument: str, x: Any) -> Region:
     region = found.regions.get(key)
     if region is None or not region.is_open:
         region = _ext.symmetric(function, Region, address, memory.nbytes, found.block, memory.type)
-        region._extra = (memory.x.detach() if memory.is_tensor else memory.x.view(), memory.dtype, memory.shape,
-                         memory.is_tensor)
+        kept = memory.x if isinstance(memory.x, DeviceBuffer) else memory.x.detach() if _memory.is_tensor(x) else memory.x.view()
+        region._extra = (kept, memory.dtype, memory.shape, memory.is_tensor)
         found.regions[key] = region
     return region
 
@@ -102,25 +103,42 @@ def _check_dtype(function: str, dtype: Any) -> np.dtype[Any]:
     return made
 
 
-def _new(function: str, shape: Any, dtype: Any) -> np.ndarray[Any, Any]:
+def kind_of(function: str, device: Any) -> str | None:
+    """The kind of memory as the library names it; None: the job's usual one."""
+    if device is None:
+        return None
+    name = str(device) if isinstance(device, str) or hasattr(device, 'type') else ''  # torch.device, too
+    kind, colon, number = name.partition(':')
+    if name in ('cpu', 'host'):
+        return 'host'
+    if kind not in TYPES or (colon and not (number.isascii() and number.isdecimal())):
+        raise make(function, 'value', f"device is {device!r}, but must be None, 'cpu', 'host', or such as 'npu' or 'cuda:1'")
+    return name
+
+
+def _new(function: str, shape: Any, dtype: Any, device: Any, zero: bool = False) -> Any:
+    """zero: holds zeros if it is on a device."""
     sides = _check_shape(function, shape)
-    kind = _check_dtype(function, dtype)
-    nbytes = kind.itemsize
+    element = _check_dtype(function, dtype)
+    kind = kind_of(function, device)
+    nbytes = element.itemsize
     for side in sides:
         nbytes *= side
     if nbytes == 0:
-        raise make(function, 'value', f'an array of shape {sides} and dtype {kind} has 0 bytes')
+        raise make(function, 'value', f'an array of shape {sides} and dtype {element} has 0 bytes')
     if nbytes >= 1 << 63:
-        raise make(function, 'memory', f'an array of shape {sides} and dtype {kind} has {nbytes} bytes, more than there '
+        raise make(function, 'memory', f'an array of shape {sides} and dtype {element} has {nbytes} bytes, more than there '
                                        'are addresses')
-    block: Any = _ext.malloc(function, nbytes, _ALIGN)
+    block: Any = _ext.malloc(function, nbytes, _ALIGN, kind, zero)
     _forget_old()
     _blocks[block.address] = _Block(block)
     bisect.insort(_addresses, block.address)
-    return np.ndarray(sides, kind, buffer=block)
+    if block.type is None:
+        return np.ndarray(sides, element, buffer=block)
+    return DeviceBuffer._of_block(block, sides, element)
 
 
-def empty(shape: int | tuple[int, ...], dtype: Any = float) -> np.ndarray[Any, Any]:
+def empty(shape: int | tuple[int, ...], dtype: Any = float, device: Any = None) -> Any:
     """A NumPy array on the symmetric heap: every PE has one, at the same offset of its heap. Not cleared.
 
     It is taken wherever a Region is, and stands for the corresponding array of the other PE there; so do parts of it
@@ -128,21 +146,27 @@ def empty(shape: int | tuple[int, ...], dtype: Any = float) -> np.ndarray[Any, A
     freeing is collective: ``free(a)`` does, or finalize.
 
     shape: an integer or a tuple of them, no side 0. dtype: anything that ``numpy.dtype`` takes, without Python objects.
-    Raises: OutOfMemory (the text tells which PE had no room, and what to set), InvalidArgument, WrongType, OwnerDied.
-    Collective: every PE calls it, in the same order, with the same shape and dtype.
+    device: None: the kind of memory that ``init(device=)`` or SHMEM_HEAP_KIND says, else the host's; 'cpu' or 'host'; 'npu' or
+    'cuda', perhaps with the number of this PE's device ('cuda:1'), else its own number, modulo the devices that it sees. Of a device it is a
+    DeviceBuffer, on which put and get, and as a copy the collectives, work as on arrays; atomics and waits need host memory.
+
+    Raises: OutOfMemory (the text tells which PE had no room, and what to set), DeviceMissing (a PE without it is named on all),
+    NotSupported, InvalidArgument, WrongType, OwnerDied.
+    Collective: every PE calls it, in the same order, with the same shape, dtype and type of device.
     """
-    return _new('empty', shape, dtype)
+    return _new('empty', shape, dtype, device)
 
 
-def zeros(shape: int | tuple[int, ...], dtype: Any = float) -> np.ndarray[Any, Any]:
+def zeros(shape: int | tuple[int, ...], dtype: Any = float, device: Any = None) -> Any:
     """As ``empty()``, filled with zeros on every PE when it returns. Collective."""
-    array = _new('zeros', shape, dtype)
-    array.view(np.ndarray)[...] = np.zeros((), array.dtype)
-    _ext.barrier()
+    array = _new('zeros', shape, dtype, device, zero=True)
+    if isinstance(array, np.ndarray):
+        array.view(np.ndarray)[...] = np.zeros((), array.dtype)
+        _ext.barrier()
     return array
 
 
-def full(shape: int | tuple[int, ...], fill_value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
+def full(shape: int | tuple[int, ...], fill_value: Any, dtype: Any = None, device: Any = None) -> Any:
     """As ``empty()``, filled with fill_value on every PE when it returns; dtype None: that of fill_value. Collective."""
     value = np.asarray(fill_value)
     kind = value.dtype if dtype is None else _check_dtype('full', dtype)
@@ -150,9 +174,11 @@ def full(shape: int | tuple[int, ...], fill_value: Any, dtype: Any = None) -> np
         filled = np.full((), 0, kind) if value.ndim else value.astype(kind)
     except (TypeError, ValueError) as error:
         raise make('full', 'value', f'fill_value is {fill_value!r}, which is no {kind}: {error}') from None
-    array = _new('full', shape, kind)
-    array[...] = value if value.ndim else filled
-    _ext.barrier()
+    array = _new('full', shape, kind, device)
+    try:
+        array[...] = value if value.ndim else filled
+    finally:
+        _ext.barrier()  # the others do not wait for a PE whose device fails
     return array
 
 
@@ -160,10 +186,10 @@ def free(array: Any) -> None:
     """Gives an array of ``empty()``, ``zeros()`` or ``full()`` back to the heap. Using it in calls raises from then on;
     its memory may become another array's.
 
-    Raises: InvalidArgument (it is no such array, or only a part of one, or was freed). Collective: every PE frees the
-    same array.
+    Raises: InvalidArgument (it is no such array, or only a part of one, or was freed), Busy (a part of one on a device is
+    registered). Collective: every PE frees the same array.
     """
-    if not isinstance(array, np.ndarray) and not _memory.is_tensor(array):
+    if not isinstance(array, (np.ndarray, DeviceBuffer)) and not _memory.is_tensor(array):
         raise make('free', 'type', f'array is a {type(array).__name__}, but must be a symmetric array')
     memory = _memory.describe('free', 'array', array, writable=False)
     address = _address(memory)
@@ -178,9 +204,9 @@ def free(array: Any) -> None:
     for region in list(found.regions.values()):
         if region.is_open:
             _ext.close('free', region)
+    _ext.free('free', found.block)
     del _blocks[address]
     _addresses.remove(address)
-    _ext.free('free', found.block)
 
 
 class HeapInfo(NamedTuple):
@@ -193,6 +219,7 @@ class HeapInfo(NamedTuple):
     blocks: int
 
 
-def heap_info() -> HeapInfo:
-    """How full this PE's symmetric heap is. Raises NotInitialized. Any thread may call it."""
-    return HeapInfo(*_ext.heap_info())
+def heap_info(device: Any = None) -> HeapInfo:
+    """How full this PE's symmetric heap is; device as of ``empty()``, zeros where no heap of that kind has been made. Raises
+    NotInitialized, InvalidArgument. Any thread may call it."""
+    return HeapInfo(*_ext.heap_info('heap_info', kind_of('heap_info', device)))

@@ -7,6 +7,7 @@
 
 #include "base/interrupt.h"
 #include "comm/device_data.h"
+#include "comm/device_heap.h"
 #include "base/fold.h"
 #include "comm/coll.h"
 #include "comm/exchange.h"
@@ -16,6 +17,7 @@
 #include "comm/order.h"
 #include "comm/region.h"
 #include "comm/staged.h"
+#include "comm/start.h"
 #include "comm/wait.h"
 #include "base/blocks.h"
 #include "job/lifecycle.h"
@@ -52,9 +54,13 @@ int shmemx_init(const shmemx_init_attr_t *attr)
                                  rank ? "n_pes" : "rank"));
     if (!rank && attr->uid)
         return NAMED(shmemi_fail(-EINVAL, "uid is given but rank and n_pes are not: a job needs all three"));
-    struct shmemi_job_request request = {
-        .given = rank, .rank = attr->rank, .size = attr->n_pes, .uid = attr->uid, .heap_size = attr->heap_size};
-    return NAMED(shmemi_init(&request));
+    struct shmemi_job_request request = {.given = rank,
+                                         .rank = attr->rank,
+                                         .size = attr->n_pes,
+                                         .uid = attr->uid,
+                                         .heap_size = attr->heap_size,
+                                         .heap_kind = attr->heap_kind};
+    return NAMED(shmemi_start(&request));
 }
 
 int shmemx_finalize(void)
@@ -94,7 +100,7 @@ int shmemx_init_attr(int requested, int *provided, int rank, int n_pes, const sh
     if (rc < 0)
         return NAMED(rc);
     struct shmemi_job_request request = {.given = true, .rank = rank, .size = n_pes, .uid = id->text};
-    rc = shmemi_init(&request);
+    rc = shmemi_start(&request);
     if (rc == 0 && provided)
         *provided = SHMEM_THREAD_MULTIPLE;
     return NAMED(rc);
@@ -148,7 +154,47 @@ int shmemx_set_interrupt(int (*check)(void))
 
 int shmemx_malloc(size_t size, size_t align, void **out)
 {
-    return NAMED(out ? shmemi_allocate(size, align, 0, out) : shmemi_fail(-EINVAL, "out is NULL"));
+    struct shmemi_kind kind;
+    int rc = out ? shmemi_kind_of_name(NULL, &kind) : shmemi_fail(-EINVAL, "out is NULL");
+    return NAMED(rc < 0 ? rc : shmemi_allocate_kind(kind, size, align, out));
+}
+
+/* The block, or NULL with errno. */
+static void *made(int rc, void *block)
+{
+    errno = -rc;
+    return rc < 0 ? NULL : block;
+}
+
+static int align_kind(size_t alignment, size_t size, const char *name, void **out)
+{
+    struct shmemi_kind kind;
+    int rc = shmemi_kind_of_name(name, &kind);
+    return rc < 0 ? rc : shmemi_allocate_kind(kind, size, alignment, out);
+}
+
+void *shmemx_malloc_kind(size_t size, const char *kind)
+{
+    void *block = NULL;
+    int rc = align_kind(0, size, kind, &block);
+    return made(NAMED(rc), block);
+}
+
+void *shmemx_align_kind(size_t alignment, size_t size, const char *kind)
+{
+    void *block = NULL;
+    int rc = align_kind(alignment, size, kind, &block);
+    return made(NAMED(rc), block);
+}
+
+void *shmemx_calloc_kind(size_t count, size_t size, const char *name)
+{
+    struct shmemi_kind kind;
+    void *block = NULL;
+    int rc = shmemi_kind_of_name(name, &kind);
+    if (rc == 0)
+        rc = shmemi_allocate_zeros(kind, count, size, &block);
+    return made(NAMED(rc), block);
 }
 
 int shmemx_free(void *block)
@@ -156,17 +202,34 @@ int shmemx_free(void *block)
     return NAMED(shmemi_release(block));
 }
 
+static void heap_use(uint32_t which, struct shmemi_blocks_use *out)
+{
+    struct shmemi_job_parts *parts = shmemi_current->parts;
+    struct shmemi_device_heap *heap = shmemi_device_heap(which);
+    *out = (struct shmemi_blocks_use){0};
+    if (heap)
+        shmemi_device_heap_use(heap->pool, out);
+    if (which != SHMEMI_KIND_HOST && !parts->stands_in[which])
+        return;
+    pthread_mutex_lock(&parts->lock);
+    shmemi_blocks_use(parts->blocks, out);
+    pthread_mutex_unlock(&parts->lock);
+}
+
 int shmemx_heap_info(shmemx_heap_info_t *out)
 {
-    int rc = need_job();
+    return shmemx_heap_info_kind("host", out);
+}
+
+int shmemx_heap_info_kind(const char *name, shmemx_heap_info_t *out)
+{
+    struct shmemi_kind kind;
+    int rc = shmemi_kind_of_name(name, &kind);
     if (rc == 0 && !out)
         rc = shmemi_fail(-EINVAL, "out is NULL");
     if (rc == 0) {
-        struct shmemi_job_parts *parts = shmemi_current->parts;
         struct shmemi_blocks_use use;
-        pthread_mutex_lock(&parts->lock);
-        shmemi_blocks_use(parts->blocks, &use);
-        pthread_mutex_unlock(&parts->lock);
+        heap_use(kind.which, &use);
         *out = (shmemx_heap_info_t){use.total, use.in_use, use.largest_free, use.high_water, use.blocks};
     }
     return NAMED(rc);

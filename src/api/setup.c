@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "comm/finalize.h"
 #include "comm/memory.h"
+#include "comm/start.h"
 #include "comm/team.h"
 #include "job/lifecycle.h"
 #include "check.h"
@@ -16,7 +17,7 @@ static const struct shmemi_job_request from_environment;
 
 static void init_or_die(const char *fn)
 {
-    if (shmemi_init(&from_environment) < 0)
+    if (shmemi_start(&from_environment) < 0)
         shmemi_die(fn, "%s", shmemi_last_error());
 }
 
@@ -45,7 +46,7 @@ int pshmem_init_thread(int requested, int *provided)
     *provided = SHMEM_THREAD_SINGLE;
     if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE)
         return shmemi_fail(-EINVAL, "shmem_init_thread: requested is %d, which is no thread level", requested);
-    int rc = shmemi_init(&from_environment);
+    int rc = shmemi_start(&from_environment);
     if (rc < 0)
         return rc;
     *provided = SHMEM_THREAD_MULTIPLE;

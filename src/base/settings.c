@@ -45,6 +45,13 @@ static const struct shmemi_setting_entry entries[] = {
      "where memory of a device (npu, cuda) is asked for that is not to be had, host memory stands in for it, and one "
      "warning says so",
      "an error that says what is missing"},
+    {"SHMEM_HEAP_KIND", NULL, "host, npu or cuda, perhaps with a device's number: npu:1",
+     "what memory shmem_malloc and its brothers allocate; without a number each PE takes the device of its own number, "
+     "modulo those that it sees. The same type on all PEs",
+     "host"},
+    {"SHMEM_DEVICE_HEAP_SIZE", NULL, "size: a number with k, m, g or t",
+     "size of each PE's symmetric heap on a device, which is taken at once, in units of 2 MiB. The same on all PEs",
+     "the least of the PEs' shares in a quarter of what is free on their devices, at most 1g"},
     {"SHMEM_ASCEND_LIBRARY", NULL, "file", "what is opened as the Ascend runtime", "libacl_rt.so, else libascendcl.so"},
     {"SHMEM_CUDA_LIBRARY", NULL, "file", "what is opened as the CUDA driver", "libcuda.so.1"},
     {"SHMEM_GUARD", NULL, "user or none", "register memory as if the kernel offered less protection (for tests)",

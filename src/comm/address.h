@@ -3,6 +3,7 @@
 #ifndef SHMEMI_COMM_ADDRESS_H
 #define SHMEMI_COMM_ADDRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,7 +11,7 @@
 #include "job/job.h"
 
 /* The general case of shmemi_remote(): static data, the heap where SHMEM_DEBUG looks at its blocks, and every error
-   (which ends the job, naming fn and argument). */
+   (which ends the job, naming fn and argument). Memory of a device is one: no instruction of a CPU reaches it. */
 void *shmemi_remote_slow(const char *fn, const void *address, size_t bytes, int pe) SHMEMI_COLD;
 
 /* Where this process finds the object [address, address + bytes) of PE pe. fn is the public function's name, for the
@@ -25,6 +26,27 @@ SHMEMI_INLINE void *shmemi_remote(const char *fn, const void *address, size_t by
             return job->window + (size_t)pe * job->stride + offset;
     }
     return shmemi_remote_slow(fn, address, bytes, pe);
+}
+
+/* The same for whoever copies only: it may be memory of a device (*device), and the address is the device's then. */
+void *shmemi_reach(const char *fn, const void *address, size_t bytes, int pe, bool *device) SHMEMI_COLD;
+
+/* Ends the job unless the object is symmetric, of the host or of a device. */
+void shmemi_check_symmetric_slow(const char *fn, const void *address, size_t bytes) SHMEMI_COLD;
+SHMEMI_INLINE void shmemi_check_symmetric(const char *fn, const void *address, size_t bytes)
+{
+    const struct shmemi_job *job = shmemi_current;
+    size_t offset = (uintptr_t)address - (uintptr_t)job->heap;
+    if (shmemi_unlikely(offset >= job->heap_open || bytes > job->heap_open - offset))
+        shmemi_check_symmetric_slow(fn, address, bytes);
+}
+
+/* Ends the job if a local address is memory of a device, where a CPU has to load or store. argument: its name. */
+void shmemi_refuse_device_slow(const char *fn, const char *argument, const volatile void *address) SHMEMI_COLD;
+SHMEMI_INLINE void shmemi_refuse_device(const char *fn, const char *argument, const volatile void *address)
+{
+    if (shmemi_near_devices())
+        shmemi_refuse_device_slow(fn, argument, address);
 }
 
 #endif

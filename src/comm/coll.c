@@ -42,10 +42,11 @@ void shmemi_barrier_all(const char *fn)
     all_arrive(fn, world);
 }
 
-/* dest of member i, from `at` on. */
-static char *dest_of(const char *fn, const struct shmemi_group *g, void *dest, size_t at, size_t bytes, int i)
+/* To dest of member i, from `at` on. */
+static void give(const char *fn, const struct shmemi_group *g, void *dest, size_t at, const void *source, size_t bytes,
+                 int i)
 {
-    return (char *)shmemi_remote(fn, (char *)dest + at, bytes, shmemi_group_pe(g, i));
+    shmemi_move_to(fn, (char *)dest + at, source, bytes, shmemi_group_pe(g, i));
 }
 
 int shmemi_coll_broadcast(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
@@ -61,13 +62,13 @@ int shmemi_coll_broadcast(const char *fn, struct shmemi_group *g, void *dest, co
     shmemi_coll_begin(fn, g, &(struct shmemi_call){.bytes = bytes, .root = root, .dest = dest});
     if (bytes && is_root)
         for (int i = 0; i < g->size; i++)
-            if (i == root ? at_root : small) /* root's source and dest may be the same object */
-                memmove(dest_of(fn, g, dest, 0, bytes, i), source, bytes);
+            if (i == root ? at_root && dest != source : small)
+                give(fn, g, dest, 0, source, bytes, i);
     all_arrive(fn, g);
     if (small)
         return 0;
     if (!is_root) /* many PEs read at the same time from the root's own copy */
-        shmemi_copy(dest, shmemi_remote(fn, at_root ? dest : source, bytes, shmemi_group_pe(g, root)), bytes);
+        shmemi_move_from(fn, dest, at_root ? dest : source, bytes, shmemi_group_pe(g, root));
     all_arrive(fn, g);
     return 0;
 }
@@ -82,7 +83,7 @@ int shmemi_coll_fcollect(const char *fn, struct shmemi_group *g, void *dest, con
     shmemi_coll_begin(fn, g, &(struct shmemi_call){.bytes = bytes, .dest = dest});
     for (int k = 0; bytes && k < g->size; k++) {
         int i = (g->me + k) % g->size; /* everybody begins elsewhere */
-        shmemi_copy(dest_of(fn, g, dest, (size_t)g->me * bytes, bytes, i), source, bytes);
+        give(fn, g, dest, (size_t)g->me * bytes, source, bytes, i);
     }
     all_arrive(fn, g);
     return 0;
@@ -116,7 +117,7 @@ int shmemi_coll_collect(const char *fn, struct shmemi_group *g, void *dest, cons
     shmemi_coll_check_ranges(fn, dest, all, source, bytes, false);
     for (int k = 0; bytes && k < g->size; k++) {
         int i = (g->me + k) % g->size;
-        shmemi_copy(dest_of(fn, g, dest, before, bytes, i), source, bytes);
+        give(fn, g, dest, before, source, bytes, i);
     }
     all_arrive(fn, g);
     return 0;
@@ -132,8 +133,7 @@ int shmemi_coll_alltoall(const char *fn, struct shmemi_group *g, void *dest, con
     shmemi_coll_begin(fn, g, &(struct shmemi_call){.bytes = bytes, .dest = dest});
     for (int k = 0; bytes && k < g->size; k++) {
         int i = (g->me + k) % g->size;
-        shmemi_copy(dest_of(fn, g, dest, (size_t)g->me * bytes, bytes, i), (const char *)source + (size_t)i * bytes,
-                    bytes);
+        give(fn, g, dest, (size_t)g->me * bytes, (const char *)source + (size_t)i * bytes, bytes, i);
     }
     all_arrive(fn, g);
     return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "await.h"
+#include "device_heap.h"
 #include "exchange.h"
 
 enum { COMPARED = 65 /* unlike the numbers of other collectives */ };
@@ -20,13 +21,18 @@ struct shown {
 };
 _Static_assert(sizeof(struct shown) <= SHMEMI_PUBLISH_BYTES, "one publication");
 
-/* A symmetric address by its place in the heap or, from the middle of the numbers on, in the static data. */
+/* A symmetric address by its place in the heap or, beyond all of that, in a heap on devices or, from the middle of the
+   numbers on, in the static data. */
+#define ON_DEVICES ((uint64_t)1 << 62)
 static uint64_t place_of(const void *address)
 {
     const struct shmemi_job *job = shmemi_current;
-    size_t in_heap = (uintptr_t)address - (uintptr_t)job->heap;
+    size_t in_heap = (uintptr_t)address - (uintptr_t)job->heap, on_device;
     if (!address || in_heap < job->heap_size)
         return address ? in_heap + 1 : 0;
+    struct shmemi_device_heap *heap = shmemi_device_heap_holding(address, &on_device);
+    if (heap)
+        return ON_DEVICES | (uint64_t)heap->kind.which << 56 | on_device;
     return ((uintptr_t)address - (uintptr_t)job->parts->static_data) | (uint64_t)1 << 63;
 }
 
@@ -41,7 +47,11 @@ static void describe(const struct shown *s, char *out, size_t size)
         used += snprintf(out + used, size - (size_t)used, ", dst %lld, sst %lld", (long long)s->dst, (long long)s->sst);
     if (used > 0 && (size_t)used < size)
         snprintf(out + used, size - (size_t)used, ", root %lld, dest at %s %#llx)", (long long)s->root,
-                 s->dest >> 63 ? "static" : "heap", (unsigned long long)(s->dest & ~((uint64_t)1 << 63)));
+                 s->dest >> 63          ? "static"
+                 : s->dest & ON_DEVICES ? "device heap"
+                                        : "heap",
+                 (unsigned long long)(s->dest & (s->dest & ON_DEVICES && !(s->dest >> 63) ? ((uint64_t)1 << 56) - 1
+                                                                                          : ~((uint64_t)1 << 63))));
 }
 
 void shmemi_coll_compare(const char *fn, struct shmemi_group *g, const struct shmemi_call *call)

@@ -33,11 +33,10 @@ _Noreturn void shmemi_coll_overlap(const char *fn, const void *dest, size_t dest
 SHMEMI_INLINE void shmemi_coll_check_ranges(const char *fn, const void *dest, size_t dest_bytes, const void *source,
                                             size_t source_bytes, bool may_equal)
 {
-    int me = shmemi_current->me;
     if (dest_bytes)
-        shmemi_remote(fn, dest, dest_bytes, me);
+        shmemi_check_symmetric(fn, dest, dest_bytes);
     if (source_bytes)
-        shmemi_remote(fn, source, source_bytes, me);
+        shmemi_check_symmetric(fn, source, source_bytes);
     /* The one that begins first ends before the other begins. None wraps around, or is empty and does not matter. */
     uintptr_t d = (uintptr_t)dest, s = (uintptr_t)source;
     bool apart = d < s ? dest_bytes <= s - d : source_bytes <= d - s;

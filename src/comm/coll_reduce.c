@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions and scans: a few bytes are published and folded by everybody; of more, each PE folds one slice for all.
+// What lies in memory of a device is folded in copies on the host.
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "address.h"
@@ -7,7 +10,9 @@
 #include "base/fold.h"
 #include "coll.h"
 #include "coll_begin.h"
+#include "device/device.h"
 #include "exchange.h"
+#include "rma.h"
 
 size_t shmemi_coll_count(const char *fn, int nreduce)
 {
@@ -24,6 +29,7 @@ struct slice {
     enum shmemi_type type;
     enum shmemi_reduce_op op;
     bool inclusive;
+    bool device; /* some lie in memory of a device */
 };
 
 static void reduce_slice(const struct slice *s, int members)
@@ -59,20 +65,62 @@ static void scan_slice(const struct slice *s, int members)
     }
 }
 
+/* The same with copies of the slice in host memory, a part at a time. */
+static int stage_slice(const struct slice *s, int members, void (*work)(const struct slice *, int))
+{
+    enum { PART = 64 << 10 };
+    size_t size = shmemi_type_size(s->type), step = PART / size;
+    char *stage = malloc(2 * (size_t)members * PART);
+    struct slice part = {.type = s->type, .op = s->op, .inclusive = s->inclusive};
+    int rc = stage ? 0 : shmemi_fail(-ENOMEM, "no host memory for a collective on memory of devices");
+    for (size_t at = s->first; rc == 0 && at < s->end; at += step) {
+        part.end = s->end - at < step ? s->end - at : step;
+        for (int i = 0; rc == 0 && i < members; i++) {
+            char *copy = stage + 2 * (size_t)i * PART;
+            part.sources[i] = copy;
+            part.dests[i] = copy + PART;
+            rc = shmemi_device_copy(copy, s->sources[i] + at * size, part.end * size);
+        }
+        if (rc == 0)
+            work(&part, members);
+        for (int i = 0; rc == 0 && i < members; i++)
+            rc = shmemi_device_copy(s->dests[i] + at * size, part.dests[i], part.end * size);
+    }
+    free(stage);
+    return rc;
+}
+
+static void find_arrays(const char *fn, const struct shmemi_group *g, void *dest, const void *source, size_t bytes,
+                        struct slice *s)
+{
+    s->device = false;
+    for (int i = 0; i < g->size; i++) {
+        bool device[2] = {false, false};
+        int pe = shmemi_group_pe(g, i);
+        if (!shmemi_near_devices()) {
+            s->dests[i] = shmemi_remote(fn, dest, bytes, pe);
+            s->sources[i] = shmemi_remote(fn, source, bytes, pe);
+            continue;
+        }
+        s->dests[i] = shmemi_reach(fn, dest, bytes, pe, &device[0]);
+        s->sources[i] = shmemi_reach(fn, source, bytes, pe, &device[1]);
+        s->device |= device[0] | device[1];
+    }
+}
+
 /* The borders of slices are on cache lines. In place is safe: a slice is read and written by one PE only. */
 static void in_slices(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
                       struct slice *s, void (*work)(const struct slice *, int))
 {
     size_t bytes = nelems * shmemi_type_size(s->type), members = (size_t)g->size;
-    for (int i = 0; i < g->size; i++) {
-        s->dests[i] = shmemi_remote(fn, dest, bytes, shmemi_group_pe(g, i));
-        s->sources[i] = shmemi_remote(fn, source, bytes, shmemi_group_pe(g, i));
-    }
+    find_arrays(fn, g, dest, source, bytes, s);
     size_t slice = shmemi_round_up(nelems / members + (nelems % members != 0), SHMEMI_LINE);
     bool mine = !shmemi_mul_overflows(slice, (size_t)g->me, &s->first) && s->first < nelems;
     s->end = mine && nelems - s->first > slice ? s->first + slice : nelems;
     shmemi_require(fn, shmemi_group_exchange(g, NULL, 0)); /* all sources are ready */
-    if (mine)
+    if (mine && shmemi_unlikely(s->device))
+        shmemi_require(fn, stage_slice(s, g->size, work));
+    else if (mine)
         work(s, g->size);
     shmemi_require(fn, shmemi_group_exchange(g, NULL, 0)); /* all slices are written */
 }
@@ -94,6 +142,41 @@ static size_t begin(const char *fn, struct shmemi_group *g, const void *dest, co
     return bytes;
 }
 
+/* A few bytes, folded by everybody: those of the first `members`, of which there may be none. */
+SHMEMI_INLINE void fold_few(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
+                            size_t bytes, int members, enum shmemi_type type, enum shmemi_reduce_op op)
+{
+    const void *pieces[SHMEMI_PES_MOST];
+    shmemi_require(fn, shmemi_group_exchange(g, source, bytes));
+    for (int i = 0; bytes && i < members; i++)
+        pieces[i] = shmemi_group_published(g, i);
+    if (bytes && members)
+        shmemi_fold(type, op, dest, pieces, members, nelems);
+    else if (bytes)
+        memset(dest, 0, bytes);
+}
+
+/* The same where either may lie in memory of a device. */
+static void SHMEMI_COLD fold_few_near_devices(const char *fn, struct shmemi_group *g, void *dest, const void *source,
+                                              size_t nelems, size_t bytes, int members, enum shmemi_type type,
+                                              enum shmemi_reduce_op op)
+{
+    _Alignas(64) char from[SHMEMI_PUBLISH_BYTES], to[SHMEMI_PUBLISH_BYTES];
+    shmemi_move_from(fn, from, source, bytes, shmemi_current->me);
+    fold_few(fn, g, to, from, nelems, bytes, members, type, op);
+    shmemi_move_to(fn, dest, to, bytes, shmemi_current->me);
+}
+
+SHMEMI_INLINE int few(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
+                      size_t bytes, int members, enum shmemi_type type, enum shmemi_reduce_op op)
+{
+    if (shmemi_near_devices() && bytes)
+        fold_few_near_devices(fn, g, dest, source, nelems, bytes, members, type, op);
+    else
+        fold_few(fn, g, dest, source, nelems, bytes, members, type, op);
+    return 0;
+}
+
 int shmemi_coll_reduce(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
                        enum shmemi_type type, enum shmemi_reduce_op op)
 {
@@ -104,16 +187,11 @@ int shmemi_coll_reduce(const char *fn, struct shmemi_group *g, void *dest, const
         struct slice s; /* its arrays are large, and are filled in as far as they are used */
         s.type = type;
         s.op = op;
+        s.inclusive = true;
         in_slices(fn, g, dest, source, nelems, &s, reduce_slice);
         return 0;
     }
-    const void *pieces[SHMEMI_PES_MOST];
-    shmemi_require(fn, shmemi_group_exchange(g, source, bytes));
-    for (int i = 0; bytes && i < g->size; i++)
-        pieces[i] = shmemi_group_published(g, i);
-    if (bytes)
-        shmemi_fold(type, op, dest, pieces, g->size, nelems);
-    return 0;
+    return few(fn, g, dest, source, nelems, bytes, g->size, type, op);
 }
 
 int shmemi_coll_scan(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
@@ -125,18 +203,10 @@ int shmemi_coll_scan(const char *fn, struct shmemi_group *g, void *dest, const v
     if (!is_small(g, bytes, type)) {
         struct slice s;
         s.type = type;
+        s.op = SHMEMI_REDUCE_SUM;
         s.inclusive = inclusive;
         in_slices(fn, g, dest, source, nelems, &s, scan_slice);
         return 0;
     }
-    const void *pieces[SHMEMI_PES_MOST];
-    int members = g->me + inclusive;
-    shmemi_require(fn, shmemi_group_exchange(g, source, bytes));
-    for (int i = 0; bytes && i < members; i++)
-        pieces[i] = shmemi_group_published(g, i);
-    if (bytes && members)
-        shmemi_fold(type, SHMEMI_REDUCE_SUM, dest, pieces, members, nelems);
-    else if (bytes)
-        memset(dest, 0, bytes);
-    return 0;
+    return few(fn, g, dest, source, nelems, bytes, g->me + inclusive, type, SHMEMI_REDUCE_SUM);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "await.h"
+#include "device_heap.h"
 #include "exchange.h"
 #include "job/lifecycle.h"
 #include "job/parts.h"
@@ -16,10 +17,13 @@ static int arrive(void)
 {
     struct shmemi_job *job = shmemi_current;
     shmemi_quiet();
-    int rc = job->parts->inits == 1 ? shmemi_streams_drain() : 0;
+    bool last = job->parts->inits == 1;
+    int rc = last ? shmemi_streams_drain() : 0;
+    if (rc == 0 && last) /* no stream works on a peer's heap any more */
+        rc = shmemi_device_heaps_unmap();
     if (rc < 0)
         return rc;
-    if (job->parts->inits == 1)
+    if (last)
         atomic_store_explicit(&job->slots[job->me].finishing, 1, memory_order_release);
     return shmemi_exchange(NULL, 0);
 }

@@ -10,6 +10,7 @@
 
 #include "await.h"
 #include "base/compiler.h"
+#include "device_heap.h"
 #include "exchange.h"
 #include "export.h"
 #include "job/heap.h"
@@ -17,13 +18,14 @@
 #include "job/statics.h"
 #include "order.h"
 
-enum operation { ALLOCATE = 1, RESIZE, FREE };
-static const char *const verbs[] = {"another collective", "an allocation", "a reallocation", "a free"};
+enum operation { ALLOCATE = 1, RESIZE, FREE, CLEAR, MOVE };
+static const char *const verbs[] = {"another collective",      "an allocation",   "a reallocation", "a free",
+                                    "memory with zeros in it", "a move of memory"};
 
 /* What each PE publishes. */
 struct request {
-    uint32_t operation;
-    int32_t rc; /* of the local part */
+    uint16_t operation, kind; /* of memory */
+    int32_t rc;               /* of the local part */
     uint64_t offset, size, align;
     char text[SHMEMI_PUBLISH_BYTES - 32];
 };
@@ -31,13 +33,18 @@ _Static_assert(sizeof(struct request) == SHMEMI_PUBLISH_BYTES, "one publication"
 
 static int differ(int pe, const struct request *theirs, const struct request *mine)
 {
-    const char *verb = theirs->operation <= FREE ? verbs[theirs->operation] : "something else";
+    const char *verb = theirs->operation <= MOVE ? verbs[theirs->operation] : "something else";
+    const char *kinds[2] = {"", ""};
+    if (theirs->kind != mine->kind && theirs->operation && theirs->operation <= MOVE) {
+        kinds[0] = shmemi_kind_name(mine->kind);
+        kinds[1] = shmemi_kind_name(theirs->kind);
+    }
     return shmemi_fail(-EINVAL,
-                       "PE %d asks for %s of %zu bytes (alignment %zu, at offset %zu), but PE %d for %s of %zu bytes "
-                       "(alignment %zu, at offset %zu): all PEs must make the same calls in the same order",
-                       shmemi_current->me, verbs[mine->operation], (size_t)mine->size, (size_t)mine->align,
-                       (size_t)mine->offset, pe, verb, (size_t)theirs->size, (size_t)theirs->align,
-                       (size_t)theirs->offset);
+                       "PE %d asks for %s of %zu bytes%s%s (alignment %zu, at offset %zu), but PE %d for %s of %zu "
+                       "bytes%s%s (alignment %zu, at offset %zu): all PEs must make the same calls in the same order",
+                       shmemi_current->me, verbs[mine->operation], (size_t)mine->size, *kinds[0] ? " of kind " : "",
+                       kinds[0], (size_t)mine->align, (size_t)mine->offset, pe, verb, (size_t)theirs->size,
+                       *kinds[1] ? " of kind " : "", kinds[1], (size_t)theirs->align, (size_t)theirs->offset);
 }
 
 /* Compares requests and results of all PEs; the first PE that failed speaks for all. */
@@ -48,8 +55,8 @@ static int agree(const struct request *mine)
     for (int pe = 0; rc == 0 && pe < shmemi_current->n; pe++) {
         memcpy(&theirs, shmemi_published(pe), sizeof theirs);
         theirs.text[sizeof theirs.text - 1] = 0;
-        if (theirs.operation != mine->operation || theirs.size != mine->size || theirs.align != mine->align ||
-            (mine->operation != ALLOCATE && theirs.offset != mine->offset))
+        if (theirs.operation != mine->operation || theirs.kind != mine->kind || theirs.size != mine->size ||
+            theirs.align != mine->align || (mine->operation != ALLOCATE && theirs.offset != mine->offset))
             return differ(pe, &theirs, mine);
         if (theirs.rc < 0 && mine->rc < 0)
             rc = mine->rc; /* its own text is whole */
@@ -85,41 +92,139 @@ static int check_align(size_t align)
     return 0;
 }
 
+/* --- a heap, of whichever memory ---------------------------------------------------------------------------------- */
+
+/* heap NULL: the one in host memory. */
+
+static int find_block(struct shmemi_device_heap *heap, size_t size, size_t align, size_t *offset)
+{
+    return heap ? shmemi_device_block_find(heap, size, align, offset) : shmemi_heap_find(size, align, offset);
+}
+
+static void take_block(struct shmemi_device_heap *heap, size_t size, size_t align, size_t offset)
+{
+    if (heap)
+        shmemi_device_block_take(heap, size, align, offset);
+    else
+        shmemi_heap_take(size, align, offset);
+}
+
+static int resize_block(struct shmemi_device_heap *heap, size_t offset, size_t size)
+{
+    return heap ? shmemi_device_block_resize(heap, offset, size) : shmemi_heap_resize(offset, size);
+}
+
+static void give_block(struct shmemi_device_heap *heap, size_t offset, size_t size)
+{
+    if (heap) {
+        shmemi_device_block_give(heap, offset);
+        return;
+    }
+    shmemi_job_forget_heap(offset, size);
+    shmemi_heap_give(offset);
+}
+
+/* A block by its address: which heap it is in. Its size, or 0: no block begins there. */
+static size_t look_up(const void *block, struct shmemi_device_heap **heap, size_t *offset)
+{
+    *heap = shmemi_device_heap_holding(block, offset);
+    if (*heap)
+        return shmemi_device_heap_block_size((*heap)->pool, *offset);
+    *offset = (uintptr_t)block - (uintptr_t)shmemi_current->heap;
+    return shmemi_heap_block_size(block);
+}
+
+static uint16_t kind_of(const struct shmemi_device_heap *heap)
+{
+    return heap ? (uint16_t)heap->kind.which : SHMEMI_KIND_HOST;
+}
+
+/* --- blocks ------------------------------------------------------------------------------------------------------- */
+
+static int allocate(struct shmemi_device_heap *heap, size_t size, size_t align, void **out)
+{
+    size_t offset = 0;
+    int rc = find_block(heap, size, align, &offset);
+    struct request mine = {
+        .operation = ALLOCATE, .kind = kind_of(heap), .size = size, .align = align, .offset = offset};
+    note_failure(&mine, rc);
+    if ((rc = agree(&mine)) < 0)
+        return rc;
+    take_block(heap, size, align, offset);
+    *out = (heap ? heap->base : shmemi_current->heap) + offset;
+    return 0;
+}
+
 int shmemi_allocate(size_t size, size_t align, long hints, void **out)
 {
     (void)hints; /* placement hints: every block has cache lines of its own already */
     *out = NULL;
     int rc = need_job();
-    if (rc < 0 || (rc = check_align(align)) < 0 || size == 0)
+    return rc < 0 || (rc = check_align(align)) < 0 || size == 0 ? rc : allocate(NULL, size, align, out);
+}
+
+/* The heap of a kind, made at its first use; *heap NULL: in host memory. */
+static int heap_of(struct shmemi_kind kind, struct shmemi_device_heap **heap)
+{
+    const struct shmemi_job_parts *parts = shmemi_current->parts;
+    *heap = NULL;
+    if (kind.which == SHMEMI_KIND_HOST || parts->stands_in[kind.which])
+        return 0;
+    int rc = shmemi_device_heap(kind.which) ? 0 : shmemi_device_heap_make(kind);
+    if (rc == 0)
+        *heap = shmemi_device_heap(kind.which);
+    return rc;
+}
+
+int shmemi_allocate_kind(struct shmemi_kind kind, size_t size, size_t align, void **out)
+{
+    struct shmemi_device_heap *heap;
+    *out = NULL;
+    int rc = need_job();
+    if (rc < 0 || (rc = check_align(align)) < 0 || size == 0 || (rc = heap_of(kind, &heap)) < 0)
         return rc;
-    size_t offset = 0;
-    rc = shmemi_heap_find(size, align, &offset);
-    struct request mine = {.operation = ALLOCATE, .size = size, .align = align, .offset = offset};
-    note_failure(&mine, rc);
-    if ((rc = agree(&mine)) < 0)
+    return allocate(heap, size, align, out);
+}
+
+int shmemi_kind_of_name(const char *name, struct shmemi_kind *out)
+{
+    int rc = need_job();
+    if (rc == 0 && (!name || !strcmp(name, "default")))
+        *out = shmemi_current->parts->kind;
+    else if (rc == 0)
+        rc = shmemi_kind_parse("kind", name, out);
+    if (rc < 0)
         return rc;
-    shmemi_heap_take(size, align, offset);
-    *out = shmemi_current->heap + offset;
-    return 0;
+    const struct shmemi_device_heap *heap = shmemi_device_heap(out->which);
+    if (heap && out->number >= 0 && out->number != heap->kind.number)
+        rc = shmemi_fail(-EINVAL,
+                         "kind is '%s', but this PE's heap of that type is on device %d, and it has one of a type",
+                         name, heap->kind.number);
+    return rc;
+}
+
+static int no_block(const void *block)
+{
+    return shmemi_fail(
+        -EINVAL, "%p is not the beginning of an allocated block of the symmetric heap (freed already, perhaps)", block);
 }
 
 int shmemi_release(void *block)
 {
-    const struct shmemi_job *job = shmemi_current;
+    struct shmemi_device_heap *heap;
+    size_t offset;
     int rc = need_job();
     if (rc < 0 || !block)
         return rc;
-    size_t size = shmemi_heap_block_size(block);
+    size_t size = look_up(block, &heap, &offset);
     if (!size)
-        return shmemi_fail(
-            -EINVAL, "%p is not the beginning of an allocated block of the symmetric heap (freed already, perhaps)",
-            block);
-    struct request mine = {.operation = FREE, .size = size, .offset = (uintptr_t)block - (uintptr_t)job->heap};
+        return no_block(block);
+    struct request mine = {.operation = FREE, .kind = kind_of(heap), .size = size, .offset = offset};
+    note_failure(&mine, heap ? shmemi_device_heap_may_free(heap->pool, offset) : 0);
     shmemi_quiet();
     if ((rc = agree(&mine)) < 0)
         return rc;
-    shmemi_job_forget_heap(mine.offset, size);
-    shmemi_heap_give(mine.offset);
+    give_block(heap, offset, size);
     return 0;
 }
 
@@ -133,25 +238,48 @@ static void *or_null(const char *fn, int rc, void *block)
     return rc < 0 ? NULL : block;
 }
 
+/* Where a block goes for which nothing is said but hints: what is to be changed atomically or waited for has to be in
+   host memory. */
+static struct shmemi_kind usual_kind(long hints)
+{
+    static const struct shmemi_kind host = {SHMEMI_KIND_HOST, -1};
+    return hints || shmemi_current->n == 0 ? host : shmemi_current->parts->kind;
+}
+
 void *shmemi_heap_alloc(const char *fn, size_t size, size_t align, long hints)
 {
     void *block = NULL;
-    int rc = shmemi_allocate(size, align, hints, &block);
+    int rc = shmemi_allocate_kind(usual_kind(hints), size, align, &block);
     return or_null(fn, rc, block);
+}
+
+int shmemi_allocate_zeros(struct shmemi_kind kind, size_t count, size_t size, void **out)
+{
+    size_t bytes, offset;
+    *out = NULL;
+    if (shmemi_mul_overflows(count, size, &bytes))
+        return shmemi_fail(-ENOMEM, "count %zu times size %zu is more than an address space", count, size);
+    int rc = shmemi_allocate_kind(kind, bytes, 0, out);
+    if (rc < 0 || !*out)
+        return rc;
+    struct shmemi_device_heap *heap = shmemi_device_heap_holding(*out, &offset);
+    struct request mine = {.operation = CLEAR, .kind = kind_of(heap), .size = bytes};
+    if (heap)
+        note_failure(&mine, shmemi_device_clear(*out, bytes));
+    else
+        memset(*out, 0, bytes);
+    if ((rc = agree(&mine)) == 0) /* nobody may put before everybody has cleared */
+        return 0;
+    give_block(heap, heap ? offset : (size_t)((char *)*out - shmemi_current->heap), bytes);
+    *out = NULL;
+    return rc;
 }
 
 void *shmemi_heap_calloc(const char *fn, size_t count, size_t size)
 {
-    size_t bytes;
     void *block = NULL;
-    int rc = shmemi_mul_overflows(count, size, &bytes)
-                 ? shmemi_fail(-ENOMEM, "count %zu times size %zu is more than an address space", count, size)
-                 : shmemi_allocate(bytes, 0, 0, &block);
-    if (rc < 0 || !block)
-        return or_null(fn, rc, NULL);
-    memset(block, 0, bytes);
-    shmemi_require(fn, shmemi_exchange(NULL, 0)); /* nobody may put before everybody has cleared */
-    return block;
+    int rc = shmemi_allocate_zeros(usual_kind(0), count, size, &block);
+    return or_null(fn, rc, block);
 }
 
 void shmemi_heap_free(const char *fn, void *block)
@@ -159,23 +287,45 @@ void shmemi_heap_free(const char *fn, void *block)
     shmemi_require(fn, shmemi_release(block));
 }
 
-static int resize(void *block, size_t old, size_t size, void **out)
+/* A block elsewhere, with the contents. When this PE cannot copy them, all keep the old one. */
+static int move_block(struct shmemi_device_heap *heap, void *block, size_t old, size_t size, void **out)
 {
-    const struct shmemi_job *job = shmemi_current;
-    size_t offset = (uintptr_t)block - (uintptr_t)job->heap;
-    struct request mine = {.operation = RESIZE, .size = size, .offset = offset};
-    int rc = shmemi_heap_resize(offset, size);
+    void *moved;
+    int rc = allocate(heap, size, 0, &moved);
+    if (rc < 0)
+        return rc;
+    struct request mine = {.operation = MOVE, .kind = kind_of(heap), .size = size};
+    if (heap)
+        note_failure(&mine, shmemi_device_copy(moved, block, old < size ? old : size));
+    else
+        memcpy(moved, block, old < size ? old : size);
+    if (heap && (rc = agree(&mine)) < 0) {
+        give_block(heap, (size_t)((char *)moved - heap->base), size);
+        return rc;
+    }
+    *out = moved;
+    return shmemi_release(block);
+}
+
+static int resize(void *block, size_t size, void **out)
+{
+    struct shmemi_device_heap *heap;
+    size_t offset, old = look_up(block, &heap, &offset);
+    if (!old)
+        return no_block(block);
+    struct request mine = {.operation = RESIZE, .kind = kind_of(heap), .size = size, .offset = offset};
+    shmemi_quiet();
+    int rc = heap ? shmemi_device_heap_may_free(heap->pool, offset) : 0;
+    if (rc == 0)
+        rc = resize_block(heap, offset, size);
     note_failure(&mine, rc);
     int agreed = agree(&mine);
     if (agreed < 0 && rc > 0)
-        shmemi_heap_resize(offset, old);
+        resize_block(heap, offset, old);
     *out = block;
     if (agreed < 0 || rc > 0) /* whether it fits in place is the same on every PE */
         return agreed;
-    if ((rc = shmemi_allocate(size, 0, 0, out)) < 0)
-        return rc;
-    memcpy(*out, block, old < size ? old : size);
-    return shmemi_release(block);
+    return move_block(heap, block, old, size, out);
 }
 
 void *shmemi_heap_realloc(const char *fn, void *block, size_t size)
@@ -187,12 +337,8 @@ void *shmemi_heap_realloc(const char *fn, void *block, size_t size)
         shmemi_heap_free(fn, block);
         return NULL;
     }
-    size_t old = shmemi_heap_block_size(block);
-    if (!old)
-        shmemi_die(fn, "%p is not the beginning of an allocated block of the symmetric heap (freed already, perhaps)",
-                   block);
     void *moved = NULL;
-    int rc = resize(block, old, size, &moved);
+    int rc = resize(block, size, &moved);
     return or_null(fn, rc, moved);
 }
 
@@ -204,9 +350,14 @@ static bool in_range(const void *address, const void *base, size_t bytes)
 int shmemi_address_accessible(const void *address, int pe)
 {
     const struct shmemi_job *job = shmemi_current;
-    return pe >= 0 && pe < job->n &&
-           (in_range(address, job->heap, job->heap_used) ||
-            in_range(address, job->parts->static_data, job->parts->static_bytes));
+    size_t offset;
+    if (pe < 0 || pe >= job->n)
+        return false;
+    if (in_range(address, job->heap, job->heap_used) ||
+        in_range(address, job->parts->static_data, job->parts->static_bytes))
+        return true;
+    struct shmemi_device_heap *heap = shmemi_device_heap_holding(address, &offset);
+    return heap && offset < atomic_load_explicit(&heap->used, memory_order_relaxed); /* [used] */
 }
 
 void *shmemi_address_ptr(const void *address, int pe)
@@ -217,7 +368,7 @@ void *shmemi_address_ptr(const void *address, int pe)
     if (in_range(address, job->heap, job->heap_used))
         return job->window + (size_t)pe * job->stride + ((uintptr_t)address - (uintptr_t)job->heap);
     char *view;
-    if (shmemi_statics_view(pe, &view) < 0)
-        return NULL;
+    if (!in_range(address, job->parts->static_data, job->parts->static_bytes) || shmemi_statics_view(pe, &view) < 0)
+        return NULL; /* memory of a device: no pointer of a CPU leads there */
     return view + ((uintptr_t)address - (uintptr_t)job->parts->static_data);
 }

@@ -22,6 +22,7 @@ struct shmemi_region {
     const struct shmemi_path *path;     /* how it is reached from here, */
     struct shmemi_remote_memory memory; /* and where: base is its first byte here, or NULL */
     size_t size, offset;                /* offset: of a symmetric region in the heap */
+    struct shmemi_device_heap *heap;    /* that this is, if it is on a device; else NULL */
     unsigned access;
     shmemx_kind_t kind;
     shmemx_guard_t guard;

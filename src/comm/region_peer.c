@@ -12,6 +12,7 @@
 #include "hal/hal.h"
 #include "names.h"
 #include "peer_files.h"
+#include "device_heap.h"
 #include "region.h"
 
 /* A copy of an entry, so that what is checked is what is used. */
@@ -344,7 +345,8 @@ static int symmetric_at(const struct shmemi_region *mine, int pe, shmemx_region_
     *r = *mine;
     r->at = NULL;
     r->owner = r->memory.owner = pe;
-    r->memory.base = job->window + (size_t)pe * job->stride + mine->offset;
+    r->memory.base =
+        mine->heap ? mine->heap->views[pe] + mine->offset : job->window + (size_t)pe * job->stride + mine->offset;
     int rc = shmemi_handle_new(r, out);
     if (rc < 0)
         free(r);
@@ -415,8 +417,12 @@ int shmemi_region_symmetric(void *address, size_t size, shmemx_region_t *out)
     int rc = shmemi_regions_get(&all);
     if (rc < 0)
         return rc;
-    size_t offset = (uintptr_t)address - (uintptr_t)job->heap;
-    if (!size || offset >= job->heap_used || size > job->heap_used - offset)
+    size_t offset;
+    struct shmemi_device_heap *heap = shmemi_device_heap_holding(address, &offset);
+    if (!heap)
+        offset = (uintptr_t)address - (uintptr_t)job->heap;
+    size_t used = heap ? atomic_load_explicit(&heap->used, memory_order_relaxed) : job->heap_used; /* [used] */
+    if (!size || offset >= used || size > used - offset)
         return shmemi_fail(-EINVAL, "the %zu bytes at %p are not in what is allocated of this PE's symmetric heap",
                            size, address);
     struct shmemi_region *r = calloc(1, sizeof *r);
@@ -427,12 +433,13 @@ int shmemi_region_symmetric(void *address, size_t size, shmemx_region_t *out)
         return shmemi_fail(-ENOMEM, "no memory for a region");
     }
     *r = (struct shmemi_region){.owner = job->me,
-                                .path = &shmemi_path_direct,
+                                .path = heap ? &shmemi_path_device : &shmemi_path_direct,
                                 .memory = {.base = address, .owner = job->me},
                                 .size = size,
                                 .offset = offset,
+                                .heap = heap,
                                 .access = SHMEMX_REMOTE_ALL,
-                                .kind = SHMEMX_KIND_SYMMETRIC,
+                                .kind = heap ? SHMEMX_KIND_DEVICE : SHMEMX_KIND_SYMMETRIC,
                                 .guard = SHMEMX_GUARD_FULL,
                                 .type = SHMEMX_BYTES,
                                 .at = at};

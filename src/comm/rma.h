@@ -16,13 +16,53 @@ SHMEMI_INLINE size_t shmemi_bytes(const char *fn, size_t nelems, size_t size)
                                                                        : bytes;
 }
 
+/* Where a copy finds a symmetric object of PE pe, if it is in the heap in host memory and there is no other memory that
+   the other end might be; else NULL. */
+SHMEMI_INLINE char *shmemi_plain(const void *address, size_t bytes, int pe)
+{
+    const struct shmemi_job *job = shmemi_current;
+    if (shmemi_likely((unsigned)pe < (unsigned)job->n)) {
+        size_t offset = (uintptr_t)address - (uintptr_t)job->heap;
+        size_t open = __atomic_load_n(&job->copy_open, __ATOMIC_RELAXED); /* [devices] */
+        if (shmemi_likely(offset < open && bytes <= open - offset))
+            return job->window + (size_t)pe * job->stride + offset;
+    }
+    return NULL;
+}
+
+/* The general case of what follows: static data, memory of devices at either end, and every error. */
+void shmemi_move_to_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe) SHMEMI_COLD;
+void shmemi_move_from_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe) SHMEMI_COLD;
+void shmemi_begin_to_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe) SHMEMI_COLD;
+void shmemi_begin_from_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe) SHMEMI_COLD;
+
+/* Copies `bytes` (not 0) from source to the symmetric dest on pe; done when it returns. Wakes nobody. */
+SHMEMI_INLINE void shmemi_move_to(const char *fn, void *dest, const void *source, size_t bytes, int pe)
+{
+    char *to = shmemi_plain(dest, bytes, pe);
+    if (shmemi_likely(to != NULL))
+        shmemi_copy(to, source, bytes);
+    else
+        shmemi_move_to_slow(fn, dest, source, bytes, pe);
+}
+
+/* The same from the symmetric source on pe to dest. */
+SHMEMI_INLINE void shmemi_move_from(const char *fn, void *dest, const void *source, size_t bytes, int pe)
+{
+    const char *from = shmemi_plain(source, bytes, pe);
+    if (shmemi_likely(from != NULL))
+        shmemi_copy(dest, from, bytes);
+    else
+        shmemi_move_from_slow(fn, dest, source, bytes, pe);
+}
+
 /* Copies nelems elements of `size` bytes from source (any local address) to the symmetric dest on pe. */
 SHMEMI_INLINE void shmemi_put(const char *fn, void *dest, const void *source, size_t nelems, size_t size, int pe)
 {
     size_t bytes = shmemi_bytes(fn, nelems, size);
     if (shmemi_unlikely(bytes == 0))
         return;
-    shmemi_copy(shmemi_remote(fn, dest, bytes, pe), source, bytes);
+    shmemi_move_to(fn, dest, source, bytes, pe);
     shmemi_stored(pe);
 }
 
@@ -32,7 +72,33 @@ SHMEMI_INLINE void shmemi_get(const char *fn, void *dest, const void *source, si
     size_t bytes = shmemi_bytes(fn, nelems, size);
     if (shmemi_unlikely(bytes == 0))
         return;
-    shmemi_copy(dest, shmemi_remote(fn, source, bytes, pe), bytes);
+    shmemi_move_from(fn, dest, source, bytes, pe);
+}
+
+/* The same, but where memory of devices is concerned the copy is only begun: a quiet waits for it. */
+SHMEMI_INLINE void shmemi_put_nbi(const char *fn, void *dest, const void *source, size_t nelems, size_t size, int pe)
+{
+    size_t bytes = shmemi_bytes(fn, nelems, size);
+    if (shmemi_unlikely(bytes == 0))
+        return;
+    char *to = shmemi_plain(dest, bytes, pe);
+    if (shmemi_likely(to != NULL))
+        shmemi_copy(to, source, bytes);
+    else
+        shmemi_begin_to_slow(fn, dest, source, bytes, pe);
+    shmemi_stored(pe);
+}
+
+SHMEMI_INLINE void shmemi_get_nbi(const char *fn, void *dest, const void *source, size_t nelems, size_t size, int pe)
+{
+    size_t bytes = shmemi_bytes(fn, nelems, size);
+    if (shmemi_unlikely(bytes == 0))
+        return;
+    const char *from = shmemi_plain(source, bytes, pe);
+    if (shmemi_likely(from != NULL))
+        shmemi_copy(dest, from, bytes);
+    else
+        shmemi_begin_from_slow(fn, dest, source, bytes, pe);
 }
 
 /* Blocks of bsize elements; dst and sst are the distances between block starts in dest and source, in elements.

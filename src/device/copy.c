@@ -165,6 +165,105 @@ int shmemi_device_copy_known(void *to, const void *from, size_t bytes)
     return copy(to, from, bytes, true);
 }
 
+/* --- begun, and waited for later -----------------------------------------------------------------------------------
+ */
+
+static int begin_by(const struct shmemi_device_hal *hal, int device, const struct piece *c)
+{
+    struct shmemi_device_stream stream;
+    int rc = shmemi_device_own_stream(hal, device, &stream);
+    if (rc < 0)
+        return rc;
+    if ((rc = shmemi_device_submit(hal, stream, work_copy, c)) == 0)
+        shmemi_device_note_begun(hal, device);
+    shmemi_device_let_stream_go(hal, device);
+    return rc;
+}
+
+int shmemi_device_copy_begin(void *to, const void *from, size_t bytes)
+{
+    struct ends e;
+    int rc = shmemi_device_check_process();
+    if (rc < 0 || bytes == 0)
+        return rc;
+    shmemi_device_table_lock();
+    rc = find_ends(to, from, bytes, &e);
+    const struct shmemi_device_span *main = rc < 0 ? NULL : e.to ? e.to : e.from;
+    bool direct = main && !(e.to && e.from && (e.to->hal != e.from->hal || admit(e.from, e.to->device) < 0));
+    if (rc == 0 && direct)
+        rc = begin_by(main->hal, main->device, &(struct piece){to, from, bytes, direction_of(&e)});
+    else if (rc == 0)
+        rc = copy_between(&e, to, from, bytes);
+    shmemi_device_table_unlock();
+    return rc;
+}
+
+/* --- many at once ------------------------------------------------------------------------------------------------- */
+
+struct blocks {
+    char *to;
+    const char *from;
+    size_t to_step, from_step, bytes, count;
+};
+
+/* All that one device can make, and one wait. What was queued before a failure is waited for, too. */
+static int blocks_by(const struct shmemi_device_hal *hal, int device, const struct blocks *b,
+                     enum shmemi_device_direction direction)
+{
+    struct shmemi_device_stream stream;
+    int rc = shmemi_device_own_stream(hal, device, &stream), queued = rc;
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; queued == 0 && i < b->count; i++)
+        queued = shmemi_device_submit(
+            hal, stream, work_copy,
+            &(struct piece){b->to + i * b->to_step, b->from + i * b->from_step, b->bytes, direction});
+    rc = hal->finish(stream);
+    shmemi_device_let_stream_go(hal, device);
+    return queued < 0 ? queued : rc;
+}
+
+static int blocks_between(const struct ends *e, const struct blocks *b)
+{
+    const struct shmemi_device_span *main = e->to ? e->to : e->from;
+    int rc = 0;
+    if (main && !(e->to && e->from && (e->to->hal != e->from->hal || admit(e->from, e->to->device) < 0)))
+        return blocks_by(main->hal, main->device, b, direction_of(e));
+    for (size_t i = 0; rc == 0 && i < b->count; i++)
+        rc = copy_between(e, b->to + i * b->to_step, b->from + i * b->from_step, b->bytes);
+    return rc;
+}
+
+int shmemi_device_copy_blocks(void *to, size_t to_step, const void *from, size_t from_step, size_t bytes, size_t count)
+{
+    const struct blocks b = {to, from, to_step, from_step, bytes, count};
+    struct ends e;
+    int rc = shmemi_device_check_process();
+    if (rc < 0 || bytes == 0 || count == 0)
+        return rc;
+    size_t whole_to = (count - 1) * to_step + bytes, whole_from = (count - 1) * from_step + bytes;
+    shmemi_device_table_lock();
+    if ((rc = find_ends(to, from, bytes, &e)) == 0 && (rc = check_end(e.to, to, whole_to, "target")) == 0 &&
+        (rc = check_end(e.from, from, whole_from, "source")) == 0)
+        rc = blocks_between(&e, &b);
+    shmemi_device_table_unlock();
+    return rc;
+}
+
+int shmemi_device_clear(void *at, size_t bytes)
+{
+    enum { ZEROS = 1 << 20 };
+    size_t piece = bytes < ZEROS ? bytes : ZEROS, rest = piece ? bytes % piece : 0;
+    char *zeros = calloc(1, piece ? piece : 1);
+    if (!zeros)
+        return shmemi_fail(-ENOMEM, "no host memory to clear a device's from");
+    int rc = piece ? shmemi_device_copy_blocks(at, piece, zeros, 0, piece, bytes / piece) : 0;
+    if (rc == 0 && rest)
+        rc = shmemi_device_copy((char *)at + (bytes - rest), zeros, rest);
+    free(zeros);
+    return rc;
+}
+
 /* --- on a stream -------------------------------------------------------------------------------------------------- */
 
 static int check_on(const struct shmemi_stream *stream, struct shmemi_device_span *span, const void *address)

@@ -51,12 +51,23 @@ static inline bool shmemi_device_any(void)
     return atomic_load_explicit(&shmemi_device_spans, memory_order_relaxed) != 0;
 }
 
+/* From the first to the last byte of all of it: what lies outside is none, which is most of what is asked about. */
+extern _Atomic uintptr_t shmemi_device_low, shmemi_device_extent;
+
 /* Whether the address is device memory. */
 static inline bool shmemi_is_device(const void *address)
 {
     struct shmemi_device_span span;
-    return shmemi_device_any() && shmemi_device_table_find(address, &span);
+    /* [spans]; while it changes, the two may be of different times, which matters only to addresses of memory that
+       comes or goes just then. */
+    uintptr_t low = atomic_load_explicit(&shmemi_device_low, memory_order_relaxed);
+    return (uintptr_t)address - low < atomic_load_explicit(&shmemi_device_extent, memory_order_relaxed) &&
+           shmemi_device_table_find(address, &span);
 }
+
+/* Called when the first of it has come and when the last has gone, by whoever made it so, without locks of this layer.
+ */
+void shmemi_device_watch(void (*changed)(void));
 
 int shmemi_device_table_add(const struct shmemi_device_span *span);
 /* No copy of this library's is going on in it when this returns. -ENOENT: there is no such. */
@@ -105,6 +116,29 @@ struct shmemi_device_pool_stats {
     enum shmemi_device_way way;
 };
 int shmemi_device_pool_stats(struct shmemi_device_pool *pool, struct shmemi_device_pool_stats *out);
+
+/* --- pools that are heaps of a job (heap.c) ----------------------------------------------------------------------- */
+
+/* A pool that gives the same offsets as every other of that size, if the same is asked of it; its first bytes are an
+   anchor, of which the key opens the whole (NULL: there is no key). bytes: a multiple of the 2 MiB that devices map. */
+int shmemi_device_heap_create(const char *type, int device, size_t bytes, struct shmemi_device_pool **out,
+                              char key[SHMEMI_KEY_TEXT]);
+/* Where it is, on the device. */
+char *shmemi_device_heap_base(const struct shmemi_device_pool *heap);
+/* Finds room, and then takes what was found: as job/heap.h has it. -ENOMEM tells sizes, limit and remedy. align 0: 512.
+ */
+int shmemi_device_heap_find(struct shmemi_device_pool *heap, size_t size, size_t align, size_t *offset);
+void shmemi_device_heap_take(struct shmemi_device_pool *heap, size_t size, size_t align, size_t offset);
+/* In place: 1 done, 0 impossible here. */
+int shmemi_device_heap_resize(struct shmemi_device_pool *heap, size_t offset, size_t size);
+/* The size asked for of the block that begins there; 0: none does. */
+size_t shmemi_device_heap_block_size(struct shmemi_device_pool *heap, size_t offset);
+/* -EBUSY when the block cannot be freed, because a part of it is registered as a region. */
+int shmemi_device_heap_may_free(struct shmemi_device_pool *heap, size_t offset);
+struct shmemi_blocks_use;
+void shmemi_device_heap_use(struct shmemi_device_pool *heap, struct shmemi_blocks_use *out);
+
+/* --- keys --------------------------------------------------------------------------------------------------------- */
 
 /* A key of a part of one buffer, or of one adopted piece, for processes of this user on this machine. -EACCES for
    rights of others, -EINVAL for what is not in one buffer or piece; -ENOTSUP: it was allocated in a way that cannot be
@@ -158,6 +192,19 @@ int shmemi_device_copy_known(void *to, const void *from, size_t bytes);
 /* Copies; done when it returns. Between devices that cannot reach each other, and between kinds of devices, by way of
    host memory. -EACCES: the target was imported for reading. */
 int shmemi_device_copy(void *to, const void *from, size_t bytes);
+
+/* Begins a copy, which is done after shmemi_device_finish_begun() or anything else that waits for its device; both ends
+   stay untouched until then. One that has to go by way of the host is done at once. */
+int shmemi_device_copy_begin(void *to, const void *from, size_t bytes);
+/* Returns when all that any thread had begun is done. The first failure of a driver. Cheap when nothing is. */
+int shmemi_device_finish_begun(void);
+
+/* `count` blocks of `bytes` each; from one to the next it is to_step and from_step bytes. Of each end all of it lies in
+   one span, or in host memory. The device is waited for once. */
+int shmemi_device_copy_blocks(void *to, size_t to_step, const void *from, size_t from_step, size_t bytes, size_t count);
+
+/* Fills it with zeros. */
+int shmemi_device_clear(void *at, size_t bytes);
 
 /* Queues the copy: one call of the driver, once the thread has used the device. One end at least is device memory. */
 int shmemi_device_copy_on(struct shmemi_stream *stream, void *to, const void *from, size_t bytes);

@@ -30,6 +30,12 @@ struct shmemi_share *shmemi_adopted_share(uint64_t number);
 int shmemi_adopted_hold(const struct shmemi_key_record *record, struct shmemi_device_adopted **out,
                         const struct shmemi_device_hal **hal, const struct shmemi_device_memory **memory);
 void shmemi_adopted_let_go(struct shmemi_device_adopted *adopted);
+/* A pool of which no more than that many bytes are given out, so that pools on several devices give alike. */
+int shmemi_device_pool_create_exact(const char *type, int device, size_t bytes, struct shmemi_device_pool **out);
+/* Its blocks, held until they are unlocked; and, while they are, whether a part of that range is pinned. */
+struct shmemi_heap_blocks *shmemi_device_pool_lock_blocks(struct shmemi_device_pool *pool);
+void shmemi_device_pool_unlock_blocks(struct shmemi_device_pool *pool);
+bool shmemi_device_pool_pinned(const struct shmemi_device_pool *pool, size_t offset, size_t bytes);
 
 /* Whether anything of that kind has been used. */
 bool shmemi_device_is_open(const struct shmemi_device_hal *hal);
@@ -46,6 +52,8 @@ int shmemi_device_submit(const struct shmemi_device_hal *hal, struct shmemi_devi
 /* A stream of this library's own for copies that are waited for, kept by this thread until it is let go. */
 int shmemi_device_own_stream(const struct shmemi_device_hal *hal, int device, struct shmemi_device_stream *out);
 void shmemi_device_let_stream_go(const struct shmemi_device_hal *hal, int device);
+/* While it is held: something was queued there that shmemi_device_finish_begun() has to wait for. */
+void shmemi_device_note_begun(const struct shmemi_device_hal *hal, int device);
 
 struct shmemi_stream {
     const struct shmemi_device_hal *hal;

@@ -86,13 +86,14 @@ static void unmake(struct shmemi_device_pool *pool)
     free(pool);
 }
 
-static int make(struct shmemi_device_pool *pool, const char *type, int device, size_t bytes)
+/* exact: no more than what was asked for is given out, whatever the device maps. */
+static int make(struct shmemi_device_pool *pool, const char *type, int device, size_t bytes, bool exact)
 {
     int rc = shmemi_device_open(type, &pool->hal, NULL);
     if (rc == 0)
         rc = pool->hal->allocate(device, bytes, &pool->memory);
     if (rc == 0)
-        rc = shmemi_blocks_create(pool->memory.bytes, &pool->blocks);
+        rc = shmemi_blocks_create(exact ? bytes : pool->memory.bytes, &pool->blocks);
     if (rc == 0 && !(pool->keys = calloc(KEYS, sizeof *pool->keys)))
         rc = shmemi_fail(-ENOMEM, "no memory for a table of keys");
     if (rc == 0)
@@ -100,14 +101,14 @@ static int make(struct shmemi_device_pool *pool, const char *type, int device, s
     return rc < 0 ? rc : know(pool);
 }
 
-int shmemi_device_pool_create(const char *type, int device, size_t bytes, struct shmemi_device_pool **out)
+static int create(const char *type, int device, size_t bytes, bool exact, struct shmemi_device_pool **out)
 {
     struct shmemi_device_pool *pool = calloc(1, sizeof *pool);
     if (!pool)
         return shmemi_fail(-ENOMEM, "no memory for a pool");
     pthread_mutex_init(&pool->exporting, NULL);
     pthread_mutex_init(&pool->lock, NULL);
-    int rc = make(pool, type, device, bytes);
+    int rc = make(pool, type, device, bytes, exact);
     if (rc < 0) {
         unmake(pool);
         return shmemi_fail_in(rc, "cannot make a pool of %zu bytes on %s device %d", bytes, type, device);
@@ -118,6 +119,16 @@ int shmemi_device_pool_create(const char *type, int device, size_t bytes, struct
     pthread_mutex_unlock(&listing);
     *out = pool;
     return 0;
+}
+
+int shmemi_device_pool_create(const char *type, int device, size_t bytes, struct shmemi_device_pool **out)
+{
+    return create(type, device, bytes, false, out);
+}
+
+int shmemi_device_pool_create_exact(const char *type, int device, size_t bytes, struct shmemi_device_pool **out)
+{
+    return create(type, device, bytes, true, out);
 }
 
 static int unlist(struct shmemi_device_pool *pool)
@@ -223,6 +234,22 @@ static bool is_pinned(const struct shmemi_device_pool *pool, size_t offset, size
     while (p && (p->offset >= offset + bytes || offset >= p->offset + p->bytes))
         p = p->next;
     return p != NULL;
+}
+
+struct shmemi_heap_blocks *shmemi_device_pool_lock_blocks(struct shmemi_device_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    return pool->blocks;
+}
+
+void shmemi_device_pool_unlock_blocks(struct shmemi_device_pool *pool)
+{
+    pthread_mutex_unlock(&pool->lock);
+}
+
+bool shmemi_device_pool_pinned(const struct shmemi_device_pool *pool, size_t offset, size_t bytes)
+{
+    return is_pinned(pool, offset, bytes);
 }
 
 int shmemi_device_free(struct shmemi_device_pool *pool, void *address)

@@ -236,8 +236,10 @@ int shmemi_stream_query(struct shmemi_stream *s)
 static struct {
     pthread_mutex_t lock; /* held from own_stream() to let_stream_go() */
     bool made;
+    bool begun; /* something is queued that nobody has waited for yet */
     struct shmemi_device_stream stream;
 } owns[KINDS][DEVICES_MOST];
+static _Atomic unsigned begun; /* how many of them */
 
 static pthread_once_t owns_once = PTHREAD_ONCE_INIT;
 
@@ -277,6 +279,41 @@ int shmemi_device_own_stream(const struct shmemi_device_hal *hal, int device, st
 void shmemi_device_let_stream_go(const struct shmemi_device_hal *hal, int device)
 {
     pthread_mutex_unlock(&owns[kind_of(hal)][device].lock);
+}
+
+void shmemi_device_note_begun(const struct shmemi_device_hal *hal, int device)
+{
+    int kind = kind_of(hal);
+    if (!owns[kind][device].begun)
+        atomic_fetch_add_explicit(&begun, 1,
+                                  memory_order_relaxed); /* [begun] read by this thread, or who is told by it */
+    owns[kind][device].begun = true;
+}
+
+static int finish_begun(int kind, int device)
+{
+    int rc = 0;
+    pthread_mutex_lock(&owns[kind][device].lock);
+    if (owns[kind][device].begun) {
+        rc = shmemi_device_hal(kind)->finish(owns[kind][device].stream);
+        owns[kind][device].begun = false; /* after a failure, too: what was queued is not done any more */
+        atomic_fetch_sub_explicit(&begun, 1, memory_order_release); /* [begun] whoever sees it sees what was copied */
+    }
+    pthread_mutex_unlock(&owns[kind][device].lock);
+    return rc;
+}
+
+int shmemi_device_finish_begun(void)
+{
+    int rc = 0;
+    if (!atomic_load_explicit(&begun, memory_order_acquire)) /* [begun] */
+        return 0;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int i = 0; i < DEVICES_MOST; i++) {
+            int one = finish_begun(kind, i);
+            rc = rc < 0 ? rc : one;
+        }
+    return rc;
 }
 
 /* --- before memory is taken away ---------------------------------------------------------------------------------- */

@@ -18,6 +18,32 @@ static struct {
 } table = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
 _Atomic size_t shmemi_device_spans;
+_Atomic uintptr_t shmemi_device_low, shmemi_device_extent;
+static void (*_Atomic watcher)(void);
+
+void shmemi_device_watch(void (*changed)(void))
+{
+    atomic_store_explicit(&watcher, changed, memory_order_release); /* [watcher] */
+}
+
+/* Under the lock. */
+static void note_change(void)
+{
+    const struct shmemi_device_span *last = table.spans + table.count - 1;
+    uintptr_t low = table.count ? (uintptr_t)table.spans[0].begin : 0;
+    uintptr_t extent = table.count ? (uintptr_t)last->begin + last->bytes - low : 0;
+    atomic_store_explicit(&shmemi_device_low, low, memory_order_relaxed);           /* [spans] */
+    atomic_store_explicit(&shmemi_device_extent, extent, memory_order_relaxed);     /* [spans] */
+    atomic_store_explicit(&shmemi_device_spans, table.count, memory_order_relaxed); /* [spans] */
+}
+
+/* Not under the lock. */
+static void tell(size_t count)
+{
+    void (*changed)(void) = atomic_load_explicit(&watcher, memory_order_acquire); /* [watcher] */
+    if (changed && count <= 1)
+        changed();
+}
 
 void shmemi_device_table_lock(void)
 {
@@ -73,9 +99,12 @@ int shmemi_device_table_add(const struct shmemi_device_span *span)
     if (rc == 0) {
         memmove(table.spans + at + 1, table.spans + at, (table.count++ - at) * sizeof *table.spans);
         table.spans[at] = *span;
-        atomic_store_explicit(&shmemi_device_spans, table.count, memory_order_relaxed); /* [spans] */
+        note_change();
     }
+    size_t count = table.count;
     pthread_rwlock_unlock(&table.lock);
+    if (rc == 0)
+        tell(count);
     return rc;
 }
 
@@ -86,9 +115,12 @@ int shmemi_device_table_remove(const char *begin)
     bool found = at < table.count && table.spans[at].begin == begin;
     if (found) {
         memmove(table.spans + at, table.spans + at + 1, (--table.count - at) * sizeof *table.spans);
-        atomic_store_explicit(&shmemi_device_spans, table.count, memory_order_relaxed); /* [spans] */
+        note_change();
     }
+    size_t count = table.count;
     pthread_rwlock_unlock(&table.lock);
+    if (found)
+        tell(count);
     return found ? 0 : shmemi_fail(-ENOENT, "no device memory that is known begins at %p", (const void *)begin);
 }
 

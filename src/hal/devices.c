@@ -101,8 +101,7 @@ static void survey(const struct device *d, char text[TEXT_MOST])
 
 /* --- choosing ---------------------------------------------------------------------------------------------------- */
 
-/* *host: whether SHMEM_DEVICE_FALLBACK lets host memory stand in for a device's. */
-static int read_fallback(bool *host)
+int shmemi_hal_fallback(bool *host)
 {
     const char *text = shmemi_setting("SHMEM_DEVICE_FALLBACK");
     *host = text && !strcmp(text, "host");
@@ -142,7 +141,7 @@ int shmemi_hal_find(const char *type, const struct shmemi_hal **out)
         *out = &shmemi_hal_host;
         return 0;
     }
-    int rc = read_fallback(&fall_back);
+    int rc = shmemi_hal_fallback(&fall_back);
     if (rc < 0)
         return rc;
     if (!strcmp(type, "auto")) { /* devices have pools of their own */

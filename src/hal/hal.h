@@ -91,6 +91,9 @@ struct shmemi_hal {
    SHMEM_DEVICE_FALLBACK=host, which warns once and gives host memory; -EINVAL for another name. */
 int shmemi_hal_find(const char *type, const struct shmemi_hal **out);
 
+/* *host: whether SHMEM_DEVICE_FALLBACK lets host memory stand in for a device's. -EINVAL: it holds something else. */
+int shmemi_hal_fallback(bool *host);
+
 /* The back end of a kind; NULL where it is absent. */
 const struct shmemi_hal *shmemi_hal(enum shmemi_memory_kind kind);
 

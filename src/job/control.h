@@ -64,6 +64,7 @@ struct shmemi_slot {
     /* In its last finalize, while its streams have something to wait for: looks at them since something went on there,
        and, from bit 32 on, how often something did. Low half 0: not there, or something goes on. [stream-idle] */
     _Atomic uint64_t stream_idle;
+    uint32_t heap_kind; /* job/kind.h: where its shmem_malloc() allocates; written before it is present */
 
     /* Of the world team and the shared one. */
     struct shmemi_channel channels[SHMEMI_FIXED_CHANNELS];

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/blocks.h"
+#include "device/device.h"
 #include "hal/hal.h"
 #include "live.h"
 #include "parts.h"
@@ -14,9 +15,35 @@
 /* Pages are taken by the granule. A free range this large gives its granules back to the system. */
 enum { GRANULE = 64 << 10, RETURN_FROM = 4 << 20 };
 
+/* What has been allocated at some time can be addressed. Written under the lock; a racing reader of the old value would
+   have used a block before its allocation returned. */
+static void note_use(size_t end)
+{
+    struct shmemi_job *job = shmemi_current;
+    if (end > job->heap_used)
+        job->heap_used = end;
+    if (!job->parts->live)
+        job->heap_open = job->heap_used;
+    /* [devices] relaxed: whoever has an address of such memory got it after this. */
+    bool devices = shmemi_device_any();
+    __atomic_store_n(&job->devices, devices, __ATOMIC_RELAXED);
+    __atomic_store_n(&job->copy_open, devices ? 0 : job->heap_open, __ATOMIC_RELAXED);
+}
+
+/* Memory of devices has come, or is gone. */
+static void device_memory_changed(void)
+{
+    if (shmemi_current->n == 0)
+        return;
+    pthread_mutex_lock(&shmemi_current->parts->lock);
+    note_use(0);
+    pthread_mutex_unlock(&shmemi_current->parts->lock);
+}
+
 int shmemi_heap_create(struct shmemi_job *job)
 {
     struct shmemi_job_parts *parts = job->parts;
+    shmemi_device_watch(device_memory_changed);
     parts->heap_pages = calloc(job->heap_size / GRANULE / 8 + 1, 1);
     if (parts->checked)
         parts->live = shmemi_live_create();
@@ -64,17 +91,6 @@ static int back(struct shmemi_job_parts *p, size_t offset, size_t bytes)
         g += run < end && has(p, run);
     }
     return 0;
-}
-
-/* What has been allocated at some time can be addressed. Written under the lock; a racing reader of the old value would
-   have used a block before its allocation returned. */
-static void note_use(size_t end)
-{
-    struct shmemi_job *job = shmemi_current;
-    if (end > job->heap_used)
-        job->heap_used = end;
-    if (!job->parts->live)
-        job->heap_open = job->heap_used;
 }
 
 static int no_room(size_t size)

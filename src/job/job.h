@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
 #include "base/error.h"
 #include "control.h"
 
@@ -15,9 +16,11 @@ struct shmemi_job {
     int me;       /* this PE */
     char *window; /* PE p's heap is at window + p * stride */
     size_t stride;
-    char *heap;                /* this PE's own: window + me * stride */
-    size_t heap_open;          /* heap_used, or 0 where SHMEM_DEBUG has every address looked up */
+    char *heap;       /* this PE's own: window + me * stride */
+    size_t heap_open; /* heap_used, or 0 where SHMEM_DEBUG has every address looked up */
+    size_t copy_open; /* for copies: also 0 while this process has memory of devices, which either end may be */
     struct shmemi_slot *slots; /* one a PE, in the control segment */
+    bool devices;              /* this process has memory of devices, which a local address may be */
     /* The rest is read rarely. */
     struct shmemi_control *control;
     struct shmemi_job_parts *parts;
@@ -27,6 +30,12 @@ struct shmemi_job {
 
 /* The job that this process is in; never NULL (an empty job with n == 0 stands for none). */
 extern struct shmemi_job *shmemi_current;
+
+/* Whether a local address may be memory of a device. */
+SHMEMI_INLINE bool shmemi_near_devices(void)
+{
+    return shmemi_unlikely(__atomic_load_n(&shmemi_current->devices, __ATOMIC_RELAXED)); /* [devices] */
+}
 
 /* Where this process stands when there is no job: "before shmem_init", "after shmem_finalize", "in a forked child ...".
  */

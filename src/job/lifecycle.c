@@ -190,11 +190,26 @@ static int wait_for_all(const struct shmemi_job *job, int64_t deadline)
     return rc;
 }
 
+/* Whether all PEs have their heap in the same kind of memory. */
+static int compare_kinds(const struct shmemi_job *job)
+{
+    uint32_t mine = job->parts->kind.which;
+    for (int pe = 0; pe < job->n; pe++)
+        if (job->slots[pe].heap_kind != mine)
+            return shmemi_fail(
+                -EINVAL,
+                "PE %d wants its symmetric heap in memory of kind '%s', but PE %d in '%s': SHMEM_HEAP_KIND "
+                "(or heap_kind) must be of one type on all PEs",
+                job->me, shmemi_kind_name(mine), pe, shmemi_kind_name(job->slots[pe].heap_kind));
+    return 0;
+}
+
 /* Takes part: the service thread, the alive word, and then the word that says so. */
 static int begin(struct shmemi_job *job, int listener, int64_t deadline)
 {
     struct shmemi_member *own = &job->slots[job->me].member;
     own->pid = (int32_t)getpid();
+    job->slots[job->me].heap_kind = job->parts->kind.which;
     if (job->n > 1) {
         int rc = shmemi_service_start(own, listener, shmemi_answer, job, &job->parts->service);
         if (rc < 0)
@@ -203,7 +218,8 @@ static int begin(struct shmemi_job *job, int listener, int64_t deadline)
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0); /* see await.c: a sleeper's first step */
     /* [present] pairs with the acquire in wait_for_all(). */
     atomic_store_explicit(&own->state, SHMEMI_MEMBER_PRESENT, memory_order_release);
-    return wait_for_all(job, deadline);
+    int rc = wait_for_all(job, deadline);
+    return rc < 0 ? rc : compare_kinds(job);
 }
 
 /* How many turns of a spin loop take that many nanoseconds here: a pause takes 5 or 50 of them, depending on the
@@ -271,9 +287,19 @@ static struct shmemi_job *new_job(void)
     return job;
 }
 
-static int read_settings(struct shmemi_job *job)
+static int read_kind(const struct shmemi_job_request *request, struct shmemi_kind *out)
+{
+    bool asked = request && request->heap_kind;
+    const char *text = asked ? request->heap_kind : shmemi_setting("SHMEM_HEAP_KIND");
+    return text ? shmemi_kind_parse(asked ? "heap_kind" : "SHMEM_HEAP_KIND", text, out) : 0;
+}
+
+static int read_settings(struct shmemi_job *job, const struct shmemi_job_request *request)
 {
     struct shmemi_job_parts *parts = job->parts;
+    int rc = read_kind(request, &parts->kind);
+    if (rc < 0)
+        return rc;
     parts->timeout = TIMEOUT_DEFAULT;
     parts->launched = shmemi_setting("SHMEM_LAUNCHER") != NULL;
     parts->checked = shmemi_setting_is_set("SHMEM_DEBUG");
@@ -298,7 +324,7 @@ static int join(struct shmemi_job *job, const struct shmemi_job_request *request
     struct shmemi_job_parts *parts = job->parts;
     struct shmemi_wireup wired;
     int heap = -1, rc = shmemi_log_configure();
-    if (rc < 0 || (rc = read_settings(job)) < 0)
+    if (rc < 0 || (rc = read_settings(job, request)) < 0)
         return rc;
     int64_t deadline = shmemi_deadline(parts->timeout);
     if ((rc = shmemi_identity_find(request, deadline, &parts->identity)) < 0 ||
@@ -416,6 +442,8 @@ int shmemi_leave(void)
             job->parts->end_objects();
         if (job->parts->end_regions)
             job->parts->end_regions(job);
+        if (job->parts->end_device_heaps)
+            job->parts->end_device_heaps(job);
         shmemi_job_end(false);
         shmemi_log_set_pe(-1);
         free_job(job);

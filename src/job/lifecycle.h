@@ -10,8 +10,9 @@
 struct shmemi_job_request {
     bool given; /* rank, size and uid below are set */
     int rank, size;
-    const char *uid;  /* what the processes of this job, and no others, have in common */
-    size_t heap_size; /* ceiling of the symmetric heap, bytes */
+    const char *uid;       /* what the processes of this job, and no others, have in common */
+    size_t heap_size;      /* ceiling of the symmetric heap, bytes */
+    const char *heap_kind; /* where shmem_malloc() allocates */
 };
 
 /* Joins (or makes) the job. May be nested: only the first call does work. 0 or negative errno with the reason. */

@@ -9,6 +9,7 @@
 
 #include "identity.h"
 #include "job.h"
+#include "kind.h"
 #include "map/service.h"
 
 struct shmemi_heap_blocks;
@@ -16,6 +17,7 @@ struct shmemi_live;
 struct shmemi_message;
 struct shmemi_regions;
 struct shmemi_contexts;
+struct shmemi_device_heap;
 struct shmemi_group;
 struct shmemi_teams;
 
@@ -38,6 +40,11 @@ struct shmemi_job_parts {
     void (*end_objects)(void); /* likewise, once an object was made on the heap */
     void (*end_requests)(void); /* likewise, once a request was queued on a stream: */
     uint64_t stream_rounds;     /* barriers that were; under the lock */
+    struct shmemi_kind kind;   /* where shmem_malloc() allocates; the same type on all PEs */
+    _Atomic(struct shmemi_device_heap *)
+        device_heaps[SHMEMI_KINDS];                   /* by kind; NULL until one is made; [device-heap] */
+    bool stands_in[SHMEMI_KINDS];                     /* the host's memory stands in for that kind */
+    void (*end_device_heaps)(struct shmemi_job *job); /* likewise, once one was made */
     bool (*more_pieces)(struct shmemi_job *job, uint64_t number, uint32_t first, struct shmemi_message *reply);
     /* Symmetric static data: this PE's range, and where each peer's is mapped here (NULL: not yet). */
     char *static_data;

@@ -49,6 +49,7 @@ check(report['library']['version'].startswith('shmem ') and report['library']['o
 check(report['backends']['host'] == 'usable' and 'missing' in report['backends']['npu'] + 'missing', 'back ends')
 one = json.loads(run('--json').stdout)['memory']
 check(abs(one['heap'] - 4 * report['memory']['heap']) <= 4 * 65536 and one['heap'] <= one['memory'] + 65536, 'heaps')
+check(report['memory']['heap_kind'] == 'host' and 'npu:1' in run(SHMEM_HEAP_KIND='npu:1').stdout, 'kind of the heap')
 text = run().stdout
 for word in ('thread level', 'heap of each, normally', 'SHMEM_CORES = (not set)', 'open files'):
     check(word in text, f"'{word}' is not in the report")

@@ -112,7 +112,7 @@ def _make(function: str, shape: Any, dtype: Any, pool: Any, requires_grad: bool,
     elif options:
         raise make(function, 'value', f'{next(iter(options))} is for tensors in a pool, and pool is None')
     else:
-        memory = _symmetric.empty(size, np.uint8)
+        memory = _symmetric.empty(size, np.uint8, 'host')
     return tensor_on(bytes_of(memory), kind, sides).requires_grad_(requires_grad)
 
 
