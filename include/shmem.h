@@ -186,7 +186,7 @@ int shmem_addr_accessible(const void *addr, int pe);
    address: never pass it on as one.
      dest        where to, symmetric
      pe          the other PE, 0 to shmem_n_pes() - 1
-   Returns: NULL if dest is not symmetric or pe's memory cannot be reached by load and store.
+   Returns: NULL if dest is not symmetric or pe's memory cannot be reached by load and store, as that of devices.
    Errors: A pe outside the job, and a call outside init and finalize end the job.
    Threads: Safe.
    Standard: "Library Setup, Exit, and Query Routines". */
@@ -253,7 +253,8 @@ void shmem_query_thread(int *provided);
 /* ------------------------------------------------------------------------------------- The symmetric heap */
 
 /* shmem_malloc. Allocates a block of the symmetric heap, the same on every PE. Collective: every PE calls with
-   the same size and returns when all have the block.
+   the same size and returns when all have the block. It is in host memory, or where SHMEM_HEAP_KIND says: see
+   shmemx_malloc_kind in shmemx.h.
      size        bytes
    Returns: the block, aligned for any type; NULL for size 0 (without a barrier) or when some PE has no room.
    Errors: A call before shmem_init or after the last shmem_finalize, arguments that differ between PEs, and a
@@ -296,7 +297,8 @@ void *shmem_realloc(void *ptr, size_t size);
    Standard: "Memory Management Routines"; since 1.2. */
 void *shmem_align(size_t alignment, size_t size);
 
-/* shmem_malloc_with_hints. As shmem_malloc, and says what the block is for.
+/* shmem_malloc_with_hints. As shmem_malloc, and says what the block is for: with a hint it is in host memory,
+   whatever SHMEM_HEAP_KIND says.
      size        bytes
      hints       SHMEM_MALLOC_ bits, or 0
    Returns: as shmem_malloc.

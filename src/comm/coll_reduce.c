@@ -157,31 +157,22 @@ SHMEMI_INLINE void fold_few(const char *fn, struct shmemi_group *g, void *dest, 
 }
 
 /* The same where either may lie in memory of a device. */
-static void SHMEMI_COLD fold_few_near_devices(const char *fn, struct shmemi_group *g, void *dest, const void *source,
-                                              size_t nelems, size_t bytes, int members, enum shmemi_type type,
-                                              enum shmemi_reduce_op op)
+SHMEMI_INLINE void fold_few_copied(const char *fn, struct shmemi_group *g, void *dest, const void *source,
+                                   size_t nelems, size_t bytes, int members, enum shmemi_type type,
+                                   enum shmemi_reduce_op op)
 {
     _Alignas(64) char from[SHMEMI_PUBLISH_BYTES], to[SHMEMI_PUBLISH_BYTES];
-    shmemi_move_from(fn, from, source, bytes, shmemi_current->me);
+    if (bytes)
+        shmemi_move_from(fn, from, source, bytes, shmemi_current->me);
     fold_few(fn, g, to, from, nelems, bytes, members, type, op);
-    shmemi_move_to(fn, dest, to, bytes, shmemi_current->me);
+    if (bytes)
+        shmemi_move_to(fn, dest, to, bytes, shmemi_current->me);
 }
 
-SHMEMI_INLINE int few(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
-                      size_t bytes, int members, enum shmemi_type type, enum shmemi_reduce_op op)
+/* near: whether there are devices. Known where it is compiled, so that nobody else has their stack to set up. */
+SHMEMI_INLINE int reduce(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
+                         enum shmemi_type type, enum shmemi_reduce_op op, bool near)
 {
-    if (shmemi_near_devices() && bytes)
-        fold_few_near_devices(fn, g, dest, source, nelems, bytes, members, type, op);
-    else
-        fold_few(fn, g, dest, source, nelems, bytes, members, type, op);
-    return 0;
-}
-
-int shmemi_coll_reduce(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
-                       enum shmemi_type type, enum shmemi_reduce_op op)
-{
-    if (!g)
-        return -1;
     size_t bytes = begin(fn, g, dest, source, nelems, type);
     if (!is_small(g, bytes, type)) {
         struct slice s; /* its arrays are large, and are filled in as far as they are used */
@@ -189,16 +180,32 @@ int shmemi_coll_reduce(const char *fn, struct shmemi_group *g, void *dest, const
         s.op = op;
         s.inclusive = true;
         in_slices(fn, g, dest, source, nelems, &s, reduce_slice);
-        return 0;
-    }
-    return few(fn, g, dest, source, nelems, bytes, g->size, type, op);
+    } else if (near)
+        fold_few_copied(fn, g, dest, source, nelems, bytes, g->size, type, op);
+    else
+        fold_few(fn, g, dest, source, nelems, bytes, g->size, type, op);
+    return 0;
 }
 
-int shmemi_coll_scan(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
-                     enum shmemi_type type, bool inclusive)
+static int SHMEMI_COLD reduce_near_devices(const char *fn, struct shmemi_group *g, void *dest, const void *source,
+                                           size_t nelems, enum shmemi_type type, enum shmemi_reduce_op op)
+{
+    return reduce(fn, g, dest, source, nelems, type, op, true);
+}
+
+int shmemi_coll_reduce(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
+                       enum shmemi_type type, enum shmemi_reduce_op op)
 {
     if (!g)
         return -1;
+    if (shmemi_near_devices())
+        return reduce_near_devices(fn, g, dest, source, nelems, type, op);
+    return reduce(fn, g, dest, source, nelems, type, op, false);
+}
+
+SHMEMI_INLINE int scan(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
+                       enum shmemi_type type, bool inclusive, bool near)
+{
     size_t bytes = begin(fn, g, dest, source, nelems, type);
     if (!is_small(g, bytes, type)) {
         struct slice s;
@@ -206,7 +213,25 @@ int shmemi_coll_scan(const char *fn, struct shmemi_group *g, void *dest, const v
         s.op = SHMEMI_REDUCE_SUM;
         s.inclusive = inclusive;
         in_slices(fn, g, dest, source, nelems, &s, scan_slice);
-        return 0;
-    }
-    return few(fn, g, dest, source, nelems, bytes, g->me + inclusive, type, SHMEMI_REDUCE_SUM);
+    } else if (near)
+        fold_few_copied(fn, g, dest, source, nelems, bytes, g->me + inclusive, type, SHMEMI_REDUCE_SUM);
+    else
+        fold_few(fn, g, dest, source, nelems, bytes, g->me + inclusive, type, SHMEMI_REDUCE_SUM);
+    return 0;
+}
+
+static int SHMEMI_COLD scan_near_devices(const char *fn, struct shmemi_group *g, void *dest, const void *source,
+                                         size_t nelems, enum shmemi_type type, bool inclusive)
+{
+    return scan(fn, g, dest, source, nelems, type, inclusive, true);
+}
+
+int shmemi_coll_scan(const char *fn, struct shmemi_group *g, void *dest, const void *source, size_t nelems,
+                     enum shmemi_type type, bool inclusive)
+{
+    if (!g)
+        return -1;
+    if (shmemi_near_devices())
+        return scan_near_devices(fn, g, dest, source, nelems, type, inclusive);
+    return scan(fn, g, dest, source, nelems, type, inclusive, false);
 }

@@ -141,10 +141,12 @@ static uint16_t kind_of(const struct shmemi_device_heap *heap)
 
 /* --- blocks ------------------------------------------------------------------------------------------------------- */
 
-static int allocate(struct shmemi_device_heap *heap, size_t size, size_t align, void **out)
+/* rc: negative when this PE cannot, which the others hear. */
+static int allocate(struct shmemi_device_heap *heap, int rc, size_t size, size_t align, void **out)
 {
     size_t offset = 0;
-    int rc = find_block(heap, size, align, &offset);
+    if (rc == 0)
+        rc = find_block(heap, size, align, &offset);
     struct request mine = {
         .operation = ALLOCATE, .kind = kind_of(heap), .size = size, .align = align, .offset = offset};
     note_failure(&mine, rc);
@@ -160,7 +162,7 @@ int shmemi_allocate(size_t size, size_t align, long hints, void **out)
     (void)hints; /* placement hints: every block has cache lines of its own already */
     *out = NULL;
     int rc = need_job();
-    return rc < 0 || (rc = check_align(align)) < 0 || size == 0 ? rc : allocate(NULL, size, align, out);
+    return rc < 0 || (rc = check_align(align)) < 0 || size == 0 ? rc : allocate(NULL, 0, size, align, out);
 }
 
 /* The heap of a kind, made at its first use; *heap NULL: in host memory. */
@@ -176,6 +178,17 @@ static int heap_of(struct shmemi_kind kind, struct shmemi_device_heap **heap)
     return rc;
 }
 
+/* A PE has one heap of a type. */
+static int check_number(const struct shmemi_device_heap *heap, int number)
+{
+    return !heap || number < 0 || number == heap->kind.number
+               ? 0
+               : shmemi_fail(
+                     -EINVAL,
+                     "kind is '%s:%d', but this PE's heap of that type is on device %d, and it has one of a type",
+                     shmemi_kind_name(heap->kind.which), number, heap->kind.number);
+}
+
 int shmemi_allocate_kind(struct shmemi_kind kind, size_t size, size_t align, void **out)
 {
     struct shmemi_device_heap *heap;
@@ -183,7 +196,7 @@ int shmemi_allocate_kind(struct shmemi_kind kind, size_t size, size_t align, voi
     int rc = need_job();
     if (rc < 0 || (rc = check_align(align)) < 0 || size == 0 || (rc = heap_of(kind, &heap)) < 0)
         return rc;
-    return allocate(heap, size, align, out);
+    return allocate(heap, check_number(heap, kind.number), size, align, out);
 }
 
 int shmemi_kind_of_name(const char *name, struct shmemi_kind *out)
@@ -193,13 +206,6 @@ int shmemi_kind_of_name(const char *name, struct shmemi_kind *out)
         *out = shmemi_current->parts->kind;
     else if (rc == 0)
         rc = shmemi_kind_parse("kind", name, out);
-    if (rc < 0)
-        return rc;
-    const struct shmemi_device_heap *heap = shmemi_device_heap(out->which);
-    if (heap && out->number >= 0 && out->number != heap->kind.number)
-        rc = shmemi_fail(-EINVAL,
-                         "kind is '%s', but this PE's heap of that type is on device %d, and it has one of a type",
-                         name, heap->kind.number);
     return rc;
 }
 
@@ -291,7 +297,7 @@ void shmemi_heap_free(const char *fn, void *block)
 static int move_block(struct shmemi_device_heap *heap, void *block, size_t old, size_t size, void **out)
 {
     void *moved;
-    int rc = allocate(heap, size, 0, &moved);
+    int rc = allocate(heap, 0, size, 0, &moved);
     if (rc < 0)
         return rc;
     struct request mine = {.operation = MOVE, .kind = kind_of(heap), .size = size};

@@ -24,8 +24,7 @@ int shmemi_release(void *block);
 /* The same of a kind, whose heap is made at its first use. */
 int shmemi_allocate_kind(struct shmemi_kind kind, size_t size, size_t align, void **out);
 int shmemi_allocate_zeros(struct shmemi_kind kind, size_t count, size_t size, void **out);
-/* 'host', 'npu', 'cuda:1'; NULL and 'default' for the job's usual kind. -EINVAL: none, or another device of the type
-   than this PE's heap of it lies on. */
+/* 'host', 'npu', 'cuda:1'; NULL and 'default' for the job's usual kind. -EINVAL: none. */
 int shmemi_kind_of_name(const char *name, struct shmemi_kind *out);
 
 /* Whether the object at address can be reached at PE pe: symmetric heap or symmetric static data. */
