@@ -43,12 +43,28 @@ def _element_type(memory: _memory.Memory, op: str) -> int:
 
 def _divide(memory: _memory.Memory, n: int) -> None:
     x = memory.x
-    if memory.is_tensor:
+    if memory.is_tensor or _memory.is_tensor(x):
         x.detach().div_(n)
+    elif not isinstance(x, np.ndarray):
+        _divide_there(memory, n)
     elif memory.type == _ext.TYPES['bfloat16']:
         x[...] = x.astype(np.float32) / n
     else:
         np.divide(x, x.dtype.type(n), out=x)
+
+
+def _divide_there(memory: _memory.Memory, n: int) -> None:
+    """Memory of a device, by way of the host, which has bfloat16 as the upper half of a float32."""
+    there = memory.raw[0] if isinstance(memory.raw, tuple) else memory.raw.address
+    here = np.empty(memory.shape, _memory.numpy_dtype(memory.dtype))
+    _ext.device_copy('all_reduce', here.__array_interface__['data'][0], there, memory.nbytes)
+    if memory.type == _ext.TYPES['bfloat16']:
+        quotient = (here.astype(np.uint32) << 16).view(np.float32) / np.float32(n)
+        bits = quotient.view(np.uint32)
+        here[...] = np.where(np.isnan(quotient), 0x7fc0, (bits + 0x7fff + (bits >> 16 & 1)) >> 16)
+    else:
+        np.divide(here, here.dtype.type(n), out=here)
+    _ext.device_copy('all_reduce', there, here.__array_interface__['data'][0], memory.nbytes)
 
 
 @_aliases.accepts

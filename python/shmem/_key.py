@@ -144,6 +144,9 @@ def _export_import(function: str, array: Any, owner: Any, mode: Any, given: bool
 def export_array(function: str, x: Any, mode: str | None, allow: Any, frozen: bool) -> str:
     if isinstance(x, _device.DeviceBuffer):
         return _device.export_buffer(function, x, mode, allow, frozen)
+    foreign = None if isinstance(x, np.ndarray) else _device.foreign_memory(function, x)
+    if foreign is not None:
+        return _device.export_foreign(function, foreign, mode, allow, frozen)
     array = _array_of(function, x)
     owner = owner_of(array)
     entries = _allow_list(function, allow)
@@ -205,6 +208,7 @@ def revoke(key: str, move: bool = False) -> None:
     Any thread may call it.
     """
     _ext.key_revoke('revoke', key, bool(move))
+    _device.forget_key(key)
 
 
 # --- importing --------------------------------------------------------------------------------------------------------------------------------

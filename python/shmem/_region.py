@@ -99,7 +99,7 @@ class Region(_ext.RegionBase):
     def tensor(self) -> Any:
         """The torch tensor that was registered, or one on the same memory. The program must have imported torch."""
         array = self.array
-        if self._extra[3]:
+        if self._extra[3] or _memory.is_tensor(array):  # on the CPU, or on a device
             return self._extra[0]
         return tensor_over('Region.tensor', array)
 
@@ -194,7 +194,7 @@ def register(x: Any, access: int = _ALL, name: str | None = None, move: bool = T
     if isinstance(x, Region):
         raise make('register', 'type', 'x is a Region already')
     memory = _memory.describe('register', 'x', x)
-    kept: Any = memory.x
+    kept: Any = (memory.x, memory.raw)
     if memory.is_tensor:
         kept = (memory.x, _memory.array_over_tensor(memory.x))
         if move and memory.x.is_pinned():
