@@ -71,12 +71,12 @@ def _divide_there(memory: _memory.Memory, n: int) -> None:
 def all_reduce(x: Any, op: str = 'sum') -> Any:
     """Replaces each element of x by the fold of that element over all PEs, in PE order, so that all get the same bits.
 
-    x: a contiguous, writable NumPy array, torch tensor (on the CPU), Region or buffer; the same number of elements of
+    x: a contiguous, writable NumPy array, torch tensor, Region, buffer or memory of a device; the same number of elements of
        the same type on every PE. Works in place, on any memory, and returns x. An empty one stays empty.
     op: 'sum', 'prod', 'min', 'max'; 'and', 'or', 'xor' for integers and bool; 'avg' for floats: the sum, divided by the
        number of PEs. float16 and bfloat16 are folded in float and rounded once.
 
-    Raises: InvalidArgument (PEs differ, the text names who), WrongType, BadBuffer, NotSupported (device memory),
+    Raises: InvalidArgument (PEs differ, the text names who), WrongType, BadBuffer, NotSupported (such a device),
     OwnerDied, NotInitialized; what a signal handler raises, after which collectives do not work any more. Collective;
     one thread at a time; the GIL is released.
     """

@@ -521,8 +521,8 @@ class DeviceBuffer:
 
     def copy_from(self, x: Any, stream: Stream | None = None) -> 'DeviceBuffer':
         """Fills it with x, and returns it. x: a NumPy array, anything that NumPy makes one of, or a number (all of them
-        broadcast to the shape and converted to the dtype); another device buffer, or a tensor or array of a device,
-        of the same dtype and as many elements.
+        broadcast to the shape and converted to the dtype); another device buffer, or a tensor or array of a device (by
+        ``__dlpack__`` or ``__cuda_array_interface__``), of the same dtype and as many elements.
 
         stream: then it returns at once, and happens after what was queued there before; x stays as it is until the stream
         is done. Raises: InvalidArgument (it does not fit), AccessDenied (imported for reading), Stale.
