@@ -132,6 +132,8 @@ bool ext_memory_get(const char *fn, const char *argument, PyObject *object, bool
     *out = (struct ext_memory){0};
     if (PyObject_TypeCheck(object, &ext_region_type))
         return from_region(fn, argument, object, out);
+    if (ext_foreign_memory(object, out))
+        return true;
     if (PyTuple_Check(object) && PyTuple_GET_SIZE(object) == 2)
         return from_pair(fn, argument, object, out);
     if (PyObject_GetBuffer(object, &out->buffer, writable ? PyBUF_CONTIG : PyBUF_CONTIG_RO) < 0) {
@@ -149,6 +151,7 @@ bool ext_memory_get(const char *fn, const char *argument, PyObject *object, bool
 void ext_memory_release(struct ext_memory *memory)
 {
     Py_CLEAR(memory->region);
+    Py_CLEAR(memory->held);
     if (memory->buffer.obj)
         PyBuffer_Release(&memory->buffer);
 }

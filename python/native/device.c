@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of devices: pools, buffers, imports, streams, copies, and capsules of DLPack.
+#include "dlpack.h"
 #include "ext.h"
 
 #include <errno.h>
@@ -48,6 +49,7 @@ static void end(struct thing *t)
     if (t->what == IMPORT) {
         shmemx_device_import_close((shmemx_device_import_t)handle);
         close_busy();
+        ext_foreign_retry();
     }
     if (t->what == STREAM) /* may wait for what another thread does */
         EXT_UNLOCKED(rc, shmemx_stream_destroy((shmemx_stream_t)handle));
@@ -254,42 +256,6 @@ static PyObject *device_free(PyObject *module, PyObject *const *args, Py_ssize_t
     return ext_answer(fn, rc);
 }
 
-/* (fn, type, number, address, size) */
-static PyObject *device_adopt(PyObject *module, PyObject *const *args, Py_ssize_t n)
-{
-    EXT_ARGUMENTS("device_adopt", 5);
-    const char *type;
-    int number, rc;
-    size_t size;
-    if (!type_and_number(fn, args + 1, &type, &number) || !ext_size(fn, "size", args[4], &size))
-        return NULL;
-    void *address = PyLong_AsVoidPtr(args[3]);
-    if (!address && PyErr_Occurred())
-        return NULL;
-    EXT_UNLOCKED(rc, shmemx_device_adopt(type, number, address, size));
-    return ext_answer(fn, rc);
-}
-
-/* (fn, address) */
-static PyObject *device_disown(PyObject *module, PyObject *const *args, Py_ssize_t n)
-{
-    EXT_ARGUMENTS("device_disown", 2);
-    void *address = PyLong_AsVoidPtr(args[1]);
-    return !address && PyErr_Occurred() ? NULL : ext_answer(fn, shmemx_device_disown(address));
-}
-
-/* (fn, address): (type, number), or None: it is none that is known */
-static PyObject *device_where(PyObject *module, PyObject *const *args, Py_ssize_t n)
-{
-    EXT_ARGUMENTS("device_where", 2);
-    const char *type;
-    int number;
-    const void *address = PyLong_AsVoidPtr(args[1]);
-    if (PyErr_Occurred())
-        return NULL;
-    return shmemx_device_where(address, &type, &number) == 1 ? Py_BuildValue("(si)", type, number) : Py_NewRef(Py_None);
-}
-
 /* --- keys --------------------------------------------------------------------------------------------- */
 
 static struct thing *new_import(shmemx_device_import_t import, PyObject *key, PyObject *token)
@@ -456,33 +422,6 @@ static PyObject *stream_value(PyObject *module, PyObject *const *args, Py_ssize_
 
 /* --- DLPack ------------------------------------------------------------------------------------------- */
 
-struct dl_tensor {
-    void *data;
-    int32_t device_type, device_id, ndim;
-    struct {
-        uint8_t code, bits;
-        uint16_t lanes;
-    } dtype;
-    int64_t *shape, *strides;
-    uint64_t byte_offset;
-};
-struct dl_managed {
-    struct dl_tensor tensor;
-    void *context;
-    void (*deleter)(struct dl_managed *);
-};
-struct dl_versioned {
-    struct {
-        uint32_t major, minor;
-    } version;
-    void *context;
-    void (*deleter)(struct dl_versioned *);
-    uint64_t flags; /* 1: read-only */
-    struct dl_tensor tensor;
-};
-_Static_assert(sizeof(struct dl_tensor) == 48 && sizeof(struct dl_managed) == 64 && sizeof(struct dl_versioned) == 80,
-               "as DLPack has them");
-
 /* Maybe on a thread without the GIL, maybe when the interpreter has ended. */
 static void let_go(PyObject *owner, int64_t *sides, void *managed)
 {
@@ -571,6 +510,8 @@ static PyObject *close_devices(PyObject *module, PyObject *none)
         for (struct thing *t = things; t; t = t->next)
             if (t->what == what && what != BLOCK)
                 end(t);
+        if (what == IMPORT)
+            ext_foreign_close();
         if (what == POOL)
             break;
     }
@@ -591,9 +532,6 @@ PyMethodDef ext_device_methods[] = {
     FAST("device_pool_stats", device_pool_stats),
     FAST("device_alloc", device_alloc),
     FAST("device_free", device_free),
-    FAST("device_adopt", device_adopt),
-    FAST("device_disown", device_disown),
-    FAST("device_where", device_where),
     FAST("device_import", device_import),
     FAST("device_copy", device_copy),
     FAST("stream_create", stream_create),

@@ -95,12 +95,13 @@ bool ext_timeout(const char *fn, PyObject *object, double otherwise, double *out
 
 struct ext_region;
 
-/* Bytes of this process for the time of a call: from a region of its own, a (address, size) pair whose owner
-   the caller keeps alive, or anything with a contiguous buffer. */
+/* Bytes of this process for the time of a call: from a region of its own, a hold on memory of a device, a (address,
+   size) pair whose owner the caller keeps alive, or anything with a contiguous buffer. */
 struct ext_memory {
     char *address;
     size_t size;
     struct ext_region *region; /* or NULL */
+    PyObject *held;            /* or NULL: a hold on memory of a device */
     Py_buffer buffer;          /* of a buffer; obj is NULL otherwise */
 };
 bool ext_memory_get(const char *fn, const char *argument, PyObject *object, bool writable, struct ext_memory *out);
@@ -290,5 +291,17 @@ int ext_device_init(PyObject *module);
 
 /* The stream, or NULL with an exception. */
 shmemx_stream_t ext_stream_from(const char *fn, PyObject *object);
+
+/* --- foreign.c: memory of devices that other libraries allocated --------------------------------------- */
+
+extern PyMethodDef ext_foreign_methods[];
+int ext_foreign_init(PyObject *module);
+
+/* Whether it is a hold, and then its memory, with a reference to it. */
+bool ext_foreign_memory(PyObject *object, struct ext_memory *out);
+
+/* Something ended that may have kept such memory from being disowned. */
+void ext_foreign_retry(void);
+void ext_foreign_close(void);
 
 #endif

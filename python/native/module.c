@@ -85,16 +85,15 @@ PyMODINIT_FUNC PyInit__ext(void)
     PyObject *module = PyModule_Create(&definition);
     if (!module)
         return NULL;
-    PyMethodDef *tables[] = {ext_state_methods,      ext_region_methods, ext_access_methods,
-                             ext_collective_methods, ext_pool_methods,   ext_key_methods,
-                             ext_sync_methods,       ext_queue_methods,  ext_group_methods,
-                             ext_device_methods};
+    PyMethodDef *tables[] = {ext_state_methods, ext_region_methods, ext_access_methods, ext_collective_methods,
+                             ext_pool_methods,  ext_key_methods,    ext_sync_methods,   ext_queue_methods,
+                             ext_group_methods, ext_device_methods, ext_foreign_methods};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (PyModule_AddFunctions(module, tables[i]) < 0)
             goto failed;
     if (ext_state_init(module) < 0 || ext_region_init(module) < 0 || ext_pool_init(module) < 0 || ext_key_init() < 0 ||
         ext_sync_init(module) < 0 || ext_queue_init(module) < 0 || ext_group_init(module) < 0 ||
-        ext_device_init(module) < 0 || add_constants(module) < 0)
+        ext_device_init(module) < 0 || ext_foreign_init(module) < 0 || add_constants(module) < 0)
         goto failed;
     return module;
 failed:

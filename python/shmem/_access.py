@@ -34,7 +34,7 @@ def _as_memory(function: str, argument: str, x: Any, writable: bool, other: Any)
     memory = None if isinstance(x, Region) else _memory.describe(function, argument, x, writable)
     here = x._type if memory is None else memory.type
     if isinstance(other, Region) and here != other._type and not {here, other._type} & _memory.PLAIN:
-        raise make(function, 'type', f'{argument} has elements of {x.dtype}, but the region at the other end of '
+        raise make(function, 'type', f'{argument} has elements of {(memory or x).dtype}, but the region at the other end of '
                                      f'{other.dtype}: convert it, or give both as bytes (view it as uint8)')
     return x if memory is None else memory.raw
 

@@ -43,24 +43,40 @@ def _element_type(memory: _memory.Memory, op: str) -> int:
 
 def _divide(memory: _memory.Memory, n: int) -> None:
     x = memory.x
-    if memory.is_tensor:
+    if memory.is_tensor or _memory.is_tensor(x):
         x.detach().div_(n)
+    elif not isinstance(x, np.ndarray):
+        _divide_there(memory, n)
     elif memory.type == _ext.TYPES['bfloat16']:
         x[...] = x.astype(np.float32) / n
     else:
         np.divide(x, x.dtype.type(n), out=x)
 
 
+def _divide_there(memory: _memory.Memory, n: int) -> None:
+    """Memory of a device, by way of the host, which has bfloat16 as the upper half of a float32."""
+    there = memory.raw[0] if isinstance(memory.raw, tuple) else memory.raw.address
+    here = np.empty(memory.shape, _memory.numpy_dtype(memory.dtype))
+    _ext.device_copy('all_reduce', here.__array_interface__['data'][0], there, memory.nbytes)
+    if memory.type == _ext.TYPES['bfloat16']:
+        quotient = (here.astype(np.uint32) << 16).view(np.float32) / np.float32(n)
+        bits = quotient.view(np.uint32)
+        here[...] = np.where(np.isnan(quotient), 0x7fc0, (bits + 0x7fff + (bits >> 16 & 1)) >> 16)
+    else:
+        np.divide(here, here.dtype.type(n), out=here)
+    _ext.device_copy('all_reduce', there, here.__array_interface__['data'][0], memory.nbytes)
+
+
 @_aliases.accepts
 def all_reduce(x: Any, op: str = 'sum') -> Any:
     """Replaces each element of x by the fold of that element over all PEs, in PE order, so that all get the same bits.
 
-    x: a contiguous, writable NumPy array, torch tensor (on the CPU), Region or buffer; the same number of elements of
+    x: a contiguous, writable NumPy array, torch tensor, Region, buffer or memory of a device; the same number of elements of
        the same type on every PE. Works in place, on any memory, and returns x. An empty one stays empty.
     op: 'sum', 'prod', 'min', 'max'; 'and', 'or', 'xor' for integers and bool; 'avg' for floats: the sum, divided by the
        number of PEs. float16 and bfloat16 are folded in float and rounded once.
 
-    Raises: InvalidArgument (PEs differ, the text names who), WrongType, BadBuffer, NotSupported (device memory),
+    Raises: InvalidArgument (PEs differ, the text names who), WrongType, BadBuffer, NotSupported (such a device),
     OwnerDied, NotInitialized; what a signal handler raises, after which collectives do not work any more. Collective;
     one thread at a time; the GIL is released.
     """

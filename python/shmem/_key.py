@@ -144,6 +144,9 @@ def _export_import(function: str, array: Any, owner: Any, mode: Any, given: bool
 def export_array(function: str, x: Any, mode: str | None, allow: Any, frozen: bool) -> str:
     if isinstance(x, _device.DeviceBuffer):
         return _device.export_buffer(function, x, mode, allow, frozen)
+    foreign = None if isinstance(x, np.ndarray) else _device.foreign_memory(function, x)
+    if foreign is not None:
+        return _device.export_foreign(function, foreign, mode, allow, frozen)
     array = _array_of(function, x)
     owner = owner_of(array)
     entries = _allow_list(function, allow)
@@ -173,7 +176,9 @@ def export(x: Any, mode: str | None = None, allow: Any = None, frozen: bool = Fa
     """Makes a key of an array: text of about 70 letters and digits, by which ``import_()`` in another process maps it.
 
     x: a Buffer or DeviceBuffer, a view of one with any strides, an array on the symmetric heap or a part of it, whole pages of a
-       registered array, or a tensor on any of these. Shape, dtype and strides travel along (544 bytes at most).
+       registered array, or a tensor on any of these; or contiguous memory of a device that another library allocated (a
+       torch tensor on 'cuda' or 'npu', anything with ``__cuda_array_interface__`` or ``__dlpack__`` there), which the key
+       keeps alive until it is revoked. Shape, dtype and strides travel along (544 bytes at most).
     mode: what processes of this user may do who are not named in allow: 'rw' (all, also atomics), 'r', or words from
        read, write, add, bits, swap, cas, atomic with commas between them. None: 'rw' ('r' for a read-only array, or with
        frozen); with an allow list, nothing: then only those named may use it, whoever's processes they are.
@@ -190,7 +195,7 @@ def export(x: Any, mode: str | None = None, allow: Any = None, frozen: bool = Fa
     was exported is not freed with its last array, but by ``Pool.free()``.
 
     Raises: AccessDenied (a segment of its own is needed), InvalidArgument, WrongType, NotInitialized ('pe:' without a
-    job), OutOfMemory (all keys of the pool are in use). Any thread may call it.
+    job), OutOfMemory (all keys of the pool are in use), NotSupported (device memory that cannot be shared). Any thread may call it.
     """
     return export_array('export', x, mode, allow, frozen)
 
@@ -205,6 +210,7 @@ def revoke(key: str, move: bool = False) -> None:
     Any thread may call it.
     """
     _ext.key_revoke('revoke', key, bool(move))
+    _device.forget_key(key)
 
 
 # --- importing --------------------------------------------------------------------------------------------------------------------------------

@@ -81,45 +81,52 @@ def dtype_of(code: int) -> Any:
 
 
 def _device_error(function: str, argument: str, device: str) -> Exception:
-    if device.partition(':')[0] in ('cuda', 'npu'):
-        return make(function, 'unsupported',
-                    f"{argument} is on device '{device}', in memory that another library allocated, which no process but this one "
-                    "can map: copy it into a buffer of a pool, by buf.copy_from(x), or use x.cpu()")
     return make(function, 'unsupported', f"{argument} is on device '{device}', for which there is no back end: use x.cpu()")
 
 
-def _of_device(x: Any, function: str = 'register') -> Memory | None:
-    """Contiguous memory of a pool of this library on a device, seen by an object of its own, or by a tensor or array of
-    another library; None: it is none."""
+def _of_device(function: str, argument: str, x: Any, writable: bool, empty: bool, device: str) -> Memory:
+    """Contiguous memory of a device: of this library, or of another one, which is held by `raw`."""
     from . import _device
     if isinstance(x, _device.DeviceBuffer):
         x._need(function)
-        return Memory(x, (x.address, x.nbytes), x.nbytes, x.dtype, x.shape, type_of(x.dtype), False)
-    found = _device.foreign_memory('register', x)
-    if found is None or _ext.device_where('register', found[2]) is None:
-        return None
-    _, _, address, nbytes, dtype, shape = found
-    return Memory(x, (address, nbytes), nbytes, x.dtype if is_tensor(x) else dtype, shape,
-                  type_of(x.dtype if is_tensor(x) else dtype), False)
-
-
-def _of_device_checked(function: str, argument: str, x: Any, writable: bool, empty: bool, device: str) -> Memory:
-    memory = _of_device(x, function)
-    if memory is None:
-        raise _device_error(function, argument, device)
-    if not getattr(x, 'is_contiguous', True):
-        raise make(function, 'buffer', f'{argument} is not contiguous (a device buffer of shape {x.shape}, strides {x.strides})')
-    if writable and getattr(x, 'readonly', False):
-        raise make(function, 'buffer', f'{argument} was imported for reading only')
+        if not x.is_contiguous:
+            raise make(function, 'buffer', f'{argument} is not contiguous (a device buffer of shape {x.shape}, strides '
+                                           f'{x.strides})')
+        memory = Memory(x, (x.address, x.nbytes), x.nbytes, x.dtype, x.shape, type_of(x.dtype), False)
+        readonly = x.readonly
+    else:
+        found = _device.foreign_memory(function, x, argument)
+        if found is None:
+            raise _device_error(function, argument, device)
+        raw = found.hold(function) if found.nbytes else (0, 0)
+        memory = Memory(x, raw, found.nbytes, found.dtype, found.shape, found.type, False)
+        readonly = found.readonly
+    if writable and readonly:
+        raise make(function, 'buffer', f'{argument} is read-only')
     if memory.nbytes == 0 and not empty:
         raise make(function, 'buffer', f'{argument} is empty')
     return memory
 
 
+def _is_on_device(x: Any) -> bool:
+    """Whether an object that is no tensor says so."""
+    if hasattr(x, '__cuda_array_interface__'):
+        return True
+    device = getattr(x, 'device', None)
+    if isinstance(device, str):
+        return device.partition(':')[0] in ('npu', 'cuda')  # a DeviceBuffer
+    if hasattr(x, '__dlpack_device__'):
+        try:
+            return int(x.__dlpack_device__()[0]) not in (1, 3, 11)  # the CPU, and host memory that devices see
+        except Exception:
+            return True  # it is said what is wrong with it
+    return getattr(device, 'type', 'cpu') != 'cpu'
+
+
 def _of_tensor(function: str, argument: str, x: Any, empty: bool) -> Memory:
     torch = torch_module()
     if x.device.type != 'cpu':
-        return _of_device_checked(function, argument, x, False, empty, str(x.device))
+        return _of_device(function, argument, x, False, empty, str(x.device))
     if x.layout is not torch.strided:
         raise make(function, 'type', f'{argument} is a tensor of layout {x.layout}, but must be dense')
     shape = tuple(x.shape)
@@ -166,11 +173,8 @@ def _of_array(function: str, argument: str, x: np.ndarray[Any, Any], writable: b
 
 def _of_other(function: str, argument: str, x: Any, writable: bool, empty: bool) -> Memory:
     kind = type(x).__name__
-    device = getattr(x, 'device', None)
-    if isinstance(device, str) and device.partition(':')[0] in ('npu', 'cuda'):  # a DeviceBuffer
-        return _of_device_checked(function, argument, x, writable, empty, device)
-    if hasattr(x, '__cuda_array_interface__') or getattr(device, 'type', 'cpu') != 'cpu':
-        return _of_device_checked(function, argument, x, writable, empty, str(getattr(device, 'type', 'cuda')))
+    if _is_on_device(x):
+        return _of_device(function, argument, x, writable, empty, str(getattr(x, 'device', 'unknown')))
     try:
         view = memoryview(x)
     except TypeError:

@@ -99,7 +99,7 @@ class Region(_ext.RegionBase):
     def tensor(self) -> Any:
         """The torch tensor that was registered, or one on the same memory. The program must have imported torch."""
         array = self.array
-        if self._extra[3]:
+        if self._extra[3] or _memory.is_tensor(array):  # on the CPU, or on a device
             return self._extra[0]
         return tensor_over('Region.tensor', array)
 
@@ -176,7 +176,9 @@ def register(x: Any, access: int = _ALL, name: str | None = None, move: bool = T
     """Makes the memory of an array or tensor reachable for all PEs, in place: it stays where it is.
 
     x: a contiguous, writable NumPy array, a torch tensor on the CPU (of any element type, bfloat16 too), any object
-       with such a buffer, or a DeviceBuffer, or a tensor of another library on one. Not: an empty one, a memory map, elements that are Python objects.
+       with such a buffer, a DeviceBuffer, or memory of a device that another library allocated: a torch tensor on 'cuda'
+       or 'npu', anything with ``__cuda_array_interface__`` or ``__dlpack__`` there. Not: an empty one, a memory map,
+       elements that are Python objects.
     access: what peers may do; by default everything.
     name: at most 63 bytes, unique among this PE's regions. Regions of different PEs *correspond* when they have the
        same name, or, without names, the same number. They must agree in bytes and element type.
@@ -186,15 +188,16 @@ def register(x: Any, access: int = _ALL, name: str | None = None, move: bool = T
     While it lives, a tensor's storage cannot be resized. Other threads may use x during the call: see Region.guard.
 
     Raises: BadBuffer (not contiguous, read-only, empty), WrongType, InvalidArgument (a name in use, a stack, memory
-    that is shared already), NotSupported (device memory that others allocated), OutOfMemory, NotInitialized. Any thread may call it; PEs whose
-    regions are to correspond by number register them in the same order.
+    that is shared already, memory of another device than it says), NotSupported (device memory that cannot be
+    shared, the text says why), DeviceMissing, Stale (it was freed), OutOfMemory, NotInitialized. Any thread may call it;
+    PEs whose regions are to correspond by number register them in the same order.
     """
     number = _check_access(access)
     check_name('register', name)
     if isinstance(x, Region):
         raise make('register', 'type', 'x is a Region already')
     memory = _memory.describe('register', 'x', x)
-    kept: Any = memory.x
+    kept: Any = (memory.x, memory.raw)
     if memory.is_tensor:
         kept = (memory.x, _memory.array_over_tensor(memory.x))
         if move and memory.x.is_pinned():

@@ -62,7 +62,7 @@ def region_of(function: str, argument: str, x: Any) -> Region:
     if not isinstance(x, (np.ndarray, DeviceBuffer)) and not _memory.is_tensor(x):
         raise make(function, 'type', f'{argument} is a {type(x).__name__}, but must be a Region or a symmetric array')
     memory = _memory.describe(function, argument, x, writable=False)
-    address = _address(memory)
+    address = _address(memory) if memory.is_tensor or isinstance(memory.x, np.ndarray) else -1
     found = _find(address)
     if found is None or address + memory.nbytes > found.block.address + found.block.size:
         kind = 'a tensor' if _memory.is_tensor(x) else 'a device buffer' if isinstance(x, DeviceBuffer) else 'an array'

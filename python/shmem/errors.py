@@ -280,6 +280,8 @@ def make(function: str, code: int | str, text: str) -> Error:
         if kind is KeyMalformed and text.startswith(_NOT_THE_KEY):
             kind = InvalidArgument
     error = kind(f'shmem.{function}: {text}', number)
+    if number == _errno.ESTALE and ' was freed by its owner' in text:  # not the process that owns it
+        error = Stale(f'shmem.{function}: {text}', number)
     if number == _errno.EOWNERDEAD and function in _HELD:
         error.held = True  # type: ignore[attr-defined]
     return error

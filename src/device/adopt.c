@@ -63,7 +63,7 @@ static int check_place(const struct shmemi_device_adopted *a, const char *at, st
 }
 
 /* Both ends: memory of virtual memory calls may be of several allocations. */
-static int describe(struct shmemi_device_adopted *a)
+static int check_ends(struct shmemi_device_adopted *a)
 {
     struct shmemi_device_pointer last;
     int rc = check_place(a, a->begin, &a->what);
@@ -71,6 +71,18 @@ static int describe(struct shmemi_device_adopted *a)
         return 0;
     a->described = true;
     return rc < 0 ? rc : check_place(a, a->begin + a->bytes - 1, &last);
+}
+
+/* With the device that it is to be of, so that no other one is taken into use for the question. */
+static int describe(struct shmemi_device_adopted *a)
+{
+    struct shmemi_device_current before;
+    int rc = a->hal->enter(a->device, &before);
+    if (rc < 0)
+        return rc;
+    rc = check_ends(a);
+    a->hal->leave(&before);
+    return rc;
 }
 
 int shmemi_device_check_adopted(const struct shmemi_device_adopted *a)

@@ -332,10 +332,13 @@ int shmemi_device_pin(const void *address, size_t bytes)
 {
     struct shmemi_device_span span;
     struct shmemi_export where = {.bytes = bytes};
+    int rc = shmemi_device_check_process();
+    if (rc < 0)
+        return rc;
     if (shmemi_device_table_find(address, &span) && span.adopted)
         return shmemi_adopted_pin(address, bytes);
     struct pin *pin = malloc(sizeof *pin);
-    int rc = pin ? shmemi_device_check_process() : shmemi_fail(-ENOMEM, "no memory for a region");
+    rc = pin ? 0 : shmemi_fail(-ENOMEM, "no memory for a region");
     if (rc == 0 && (!shmemi_device_table_find(address, &span) || !span.pool))
         rc = not_in_a_pool(address);
     if (rc == 0) {

@@ -397,7 +397,7 @@ raises(BufferError, 'not contiguous', shmem.register, x[:, 1])
 class Foreign:
     device = 'cuda:0'
     __cuda_array_interface__ = {'shape': (4,), 'typestr': '<f4', 'data': (0x7f0000000000, False), 'version': 3}
-raises(NotImplementedError, 'another library allocated', shmem.register, Foreign())
+raises(ValueError, 'is not memory of a device', shmem.register, Foreign())
 raises(shmem.Error, 'registered as a region: deregister it first', pool.free, x)
 shmem.barrier()
 shmem.deregister(named)

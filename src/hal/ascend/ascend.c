@@ -46,6 +46,19 @@ int shmemi_ascend_enter(int device, struct shmemi_device_current *before)
     return make_current(device, before);
 }
 
+int shmemi_ascend_enter_any(struct shmemi_device_current *before)
+{
+    int device = 0, rc = shmemi_ascend_open(NULL);
+    *before = (struct shmemi_device_current){.same = true};
+    if (rc < 0 || (shmemi_ascend.aclrtGetCurrentContext(&before->context) == 0 && before->context))
+        return rc;
+    pthread_mutex_lock(&making);
+    while (device < SHMEMI_ASCEND_DEVICES && !contexts[device])
+        device++;
+    pthread_mutex_unlock(&making);
+    return shmemi_ascend_enter(device < SHMEMI_ASCEND_DEVICES ? device : 0, before);
+}
+
 void shmemi_ascend_leave(const struct shmemi_device_current *before)
 {
     if (before->context && !before->same) /* a thread that had none cannot be given none */
@@ -264,7 +277,7 @@ int shmemi_ascend_pointer(const void *address, struct shmemi_device_pointer *out
     struct shmemi_ascend_pointer what = {.reserved = {0}};
     struct shmemi_device_current before;
     memset(out, 0, sizeof *out);
-    int rc = shmemi_ascend_enter(0, &before);
+    int rc = shmemi_ascend_enter_any(&before);
     if (rc < 0)
         return rc;
     if ((rc = shmemi_ascend_has(needed)) == 0)

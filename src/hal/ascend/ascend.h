@@ -8,6 +8,8 @@
 
 int shmemi_ascend_enter(int device, struct shmemi_device_current *before);
 void shmemi_ascend_leave(const struct shmemi_device_current *before);
+/* For questions that any context will do for: the thread's own, or one that is there already, so that none is made. */
+int shmemi_ascend_enter_any(struct shmemi_device_current *before);
 int shmemi_ascend_id(int device, uint8_t id[16]);
 int shmemi_ascend_find(const uint8_t id[16], int *device);
 int shmemi_ascend_identify(int device, int32_t *process);

@@ -50,6 +50,19 @@ int shmemi_cuda_enter(int device, struct shmemi_device_current *before)
     return before->same ? 0 : SHMEMI_CUDA(cuCtxPushCurrent_v2, context);
 }
 
+int shmemi_cuda_enter_any(struct shmemi_device_current *before)
+{
+    int device = 0, rc = shmemi_cuda_open(NULL);
+    *before = (struct shmemi_device_current){.same = true};
+    if (rc < 0 || (shmemi_cuda.cuCtxGetCurrent(&before->context) == 0 && before->context))
+        return rc;
+    pthread_mutex_lock(&retaining);
+    while (device < SHMEMI_CUDA_DEVICES && !contexts[device])
+        device++;
+    pthread_mutex_unlock(&retaining);
+    return shmemi_cuda_enter(device < SHMEMI_CUDA_DEVICES ? device : 0, before);
+}
+
 void shmemi_cuda_leave(const struct shmemi_device_current *before)
 {
     cuda_context popped;

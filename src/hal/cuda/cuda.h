@@ -10,6 +10,8 @@
 int shmemi_cuda_context(int device, cuda_context *out);
 int shmemi_cuda_enter(int device, struct shmemi_device_current *before);
 void shmemi_cuda_leave(const struct shmemi_device_current *before);
+/* For questions that any context will do for: the thread's own, or one that is there already, so that none is made. */
+int shmemi_cuda_enter_any(struct shmemi_device_current *before);
 int shmemi_cuda_id(int device, uint8_t id[16]);
 int shmemi_cuda_find(const uint8_t id[16], int *device);
 int shmemi_cuda_reach(int device, int peer);

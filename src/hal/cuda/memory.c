@@ -118,7 +118,7 @@ int shmemi_cuda_describe_pointer(const void *address, struct shmemi_device_point
     unsigned long long id = 0;
     cuda_address base = 0, at = (uintptr_t)address;
     memset(out, 0, sizeof *out);
-    int rc = shmemi_cuda_enter(0, &before); /* any context will do for the question */
+    int rc = shmemi_cuda_enter_any(&before);
     if (rc < 0)
         return rc;
     /* An address that the driver does not know is an error to it. */

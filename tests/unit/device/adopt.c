@@ -91,7 +91,10 @@ static void run_adopt(void)
     int number;
     char *plain = allocate(1, BYTES), *a = plain + 1000;
     if (tells) {
+        /* Device 0, which nothing is done with, is not taken into use for the question. */
+        fail_call(cuda ? "cuDevicePrimaryCtxRetain" : "aclrtSetDevice", 1, cuda ? 46 : 107001);
         child_check(shmemx_device_pointer_info(type, a, &info) == 1 && info.number == 1);
+        fail_call("", 0, 0);
         child_check(!info.base || (info.base == plain && info.bytes == BYTES));
         child_check(shmemx_device_pointer_info(type, host, &info) == 0);
         bad(EINVAL, "adopt it", shmemx_device_copy(a, host, PART));
@@ -490,15 +493,25 @@ static void patient_owner(int socket)
     good(hal->free_plain(1, plain));
 }
 
-/* Frees it, and says nothing to anybody. */
+/* Frees it, and says nothing to anybody; then other memory is there, a part of which is lent properly. */
 static void careless_owner(int socket)
 {
-    char *plain = lend(socket);
+    char key[SHMEMX_KEY_TEXT], *plain = lend(socket), *other;
     await(socket);
     good(hal->free_plain(1, plain));
     post(socket, "freed");
     await(socket);
+    other = allocate(1, BYTES);
+    child_check(other == plain); /* as the double has it */
+    good(shmemx_device_adopt(type, 1, other + PART, PART));
+    fill(2);
+    good(shmemx_device_copy(other + PART, host, PART));
+    good(shmemx_export(other + PART, PART, NULL, key));
+    post(socket, key);
+    await(socket);
     good(shmemx_device_disown(plain));
+    good(shmemx_device_disown(other + PART));
+    good(hal->free_plain(1, other));
 }
 
 static void finds_it_freed(int socket)
@@ -509,6 +522,15 @@ static void finds_it_freed(int socket)
     post(socket, "free it");
     await(socket);
     bad(ESTALE, "was freed by its owner", shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, -1, &none));
+    post(socket, "done");
+    shmemx_device_import_t import;
+    shmemx_device_import_info_t info;
+    fetch(socket, key);
+    good(shmemx_device_import(key, SHMEMX_IMPORT_READ, NULL, -1, &import));
+    good(shmemx_device_import_info(import, &info));
+    good(shmemx_device_copy(back, info.address, PART));
+    is_back(2);
+    good(shmemx_device_import_close(import));
     post(socket, "done");
 }
 

@@ -109,7 +109,9 @@ static void run_adopt(void)
     child_check(what.device && what.number == 1 && (!tells_range || (what.base == plain && what.bytes == BYTES)));
     uint64_t id = what.id;
     child_check((id != 0) == cuda);
+    unsigned long before = *(unsigned long *)in_double("double_calls");
     hal->release(&memory);
+    child_check((*(unsigned long *)in_double("double_calls") == before) == cuda); /* there is nothing to end */
     hal->release(&memory);
     if (tells_range)
         bad(EINVAL, "from there on, not", hal->adopt((char *)plain + OFFSET, BYTES, &other));
