@@ -80,12 +80,12 @@ int shmemi_device_pool_close(struct shmemi_device_pool *pool);
 /* align: a power of two up to 2 MiB, 0: 512. The content is undefined. -ENOMEM tells how much is free. */
 int shmemi_device_alloc(struct shmemi_device_pool *pool, size_t bytes, size_t align, void **out);
 
-/* Its keys are revoked. Work that is queued on it has to be finished. -EINVAL: no buffer of the pool begins there; -EBUSY:
-   a part of it is pinned. */
+/* Its keys are revoked. Work that is queued on it has to be finished. -EINVAL: no buffer of the pool begins there;
+   -EBUSY: a part of it is pinned. */
 int shmemi_device_free(struct shmemi_device_pool *pool, void *address);
 
-/* While a part of a buffer is pinned, the buffer is not freed and the pool not closed: -EBUSY. -EINVAL: not in one buffer
-   of a pool. */
+/* While a part of a buffer is pinned, the buffer is not freed and the pool not closed: -EBUSY. -EINVAL: not in one
+   buffer of a pool. */
 int shmemi_device_pin(const void *address, size_t bytes);
 void shmemi_device_unpin(const void *address);
 

@@ -192,6 +192,8 @@ int shmemi_stream_destroy(struct shmemi_stream *s)
     pthread_mutex_unlock(&shmemi_requests_lock);
     while (s->own && requests_pend(s))
         ;
+    if (s->own)
+        shmemi_request_passed(s);
     pthread_mutex_lock(&shmemi_requests_lock);
     s->forgotten = true;
     bool unused = s->holders == 0;
@@ -216,6 +218,7 @@ int shmemi_stream_finish(struct shmemi_stream *s)
         return rc;
     while (requests_pend(s))
         ;
+    shmemi_request_passed(s);
     return shmemi_stream_check(s);
 }
 
@@ -225,8 +228,10 @@ int shmemi_stream_query(struct shmemi_stream *s)
     int rc = shmemi_device_check_process();
     if (rc < 0 || (rc = shmemi_stream_check(s)) < 0 || (rc = s->hal->query(s->stream, &done)) < 0 || !done)
         return rc;
-    if (!atomic_load_explicit(&s->pending, memory_order_acquire)) /* [pending] */
+    if (!atomic_load_explicit(&s->pending, memory_order_acquire)) { /* [pending] */
+        shmemi_request_passed(s);
         return (rc = shmemi_stream_check(s)) < 0 ? rc : 1;
+    }
     shmemi_proxy_kick();
     return 0;
 }

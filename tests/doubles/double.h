@@ -228,6 +228,11 @@ static bool touchable(const void *address, size_t bytes, int device)
            (r->mapped && (r->access >> device & 1) && bytes <= r->bytes - (size_t)((const char *)address - r->at));
 }
 
+static bool is_word(const char *at, size_t bytes)
+{
+    return bytes == sizeof(uint64_t) && (uintptr_t)at % sizeof(uint64_t) == 0;
+}
+
 static void move_bytes(char *to, const char *from, size_t bytes)
 {
     struct range *target = range_of(to), *source = range_of(from);
@@ -235,12 +240,14 @@ static void move_bytes(char *to, const char *from, size_t bytes)
     bool good = buffer && (!source || source->mapped) && (!target || target->mapped);
     if (good && source)
         good = pread(source->mapped->fd, buffer, bytes, from - source->at) == (ssize_t)bytes;
+    else if (good && is_word(from, bytes)) /* whole, as a device does it, here and below */
+        __atomic_load((const uint64_t *)(const void *)from, (uint64_t *)(void *)buffer, __ATOMIC_ACQUIRE);
     else if (good)
         memcpy(buffer, from, bytes);
     if (good && target)
         good = pwrite(target->mapped->fd, buffer, bytes, to - target->at) == (ssize_t)bytes;
-    else if (good && bytes == sizeof(uint64_t) && (uintptr_t)to % sizeof(uint64_t) == 0)
-        __atomic_store((uint64_t *)(void *)to, (uint64_t *)(void *)buffer, __ATOMIC_RELEASE); /* as a device does it */
+    else if (good && is_word(to, bytes))
+        __atomic_store((uint64_t *)(void *)to, (uint64_t *)(void *)buffer, __ATOMIC_RELEASE);
     else if (good)
         memcpy(to, buffer, bytes);
     free(buffer);
