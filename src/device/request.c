@@ -344,16 +344,31 @@ bool shmemi_requests_all_wait(void)
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
-void shmemi_requests_cancel(int rc, const char *text)
+/* Of one stream, or of all. Under the lock. */
+static void drop_all(const struct shmemi_stream *stream, int rc)
 {
-    pthread_mutex_lock(&shmemi_requests_lock);
     for (const struct shmemi_request_line *line = shmemi_request_lines; line; line = line->next)
         for (struct shmemi_request_place *place = line->first; place; place = place->next)
-            if (place->request && !place->queuing) {
-                shmemi_fail(rc, "%s", text);
+            if (place->request && !place->queuing && (!stream || place->stream == stream)) {
                 fail_stream(place->stream, rc);
                 over(place, false);
             }
+}
+
+void shmemi_requests_give_up(struct shmemi_stream *stream, int rc)
+{
+    pthread_mutex_lock(&shmemi_requests_lock);
+    fail_stream(stream, rc);
+    drop_all(stream, rc);
+    pthread_mutex_unlock(&shmemi_requests_lock);
+    shmemi_proxy_kick();
+}
+
+void shmemi_requests_cancel(int rc, const char *text)
+{
+    pthread_mutex_lock(&shmemi_requests_lock);
+    shmemi_fail(rc, "%s", text);
+    drop_all(NULL, rc);
     pthread_mutex_unlock(&shmemi_requests_lock);
     shmemi_proxy_kick();
 }

@@ -41,6 +41,9 @@ bool shmemi_requests_serve(bool closely);
 /* Under the lock: whether all streams have come to a request that waits for somebody else: nothing is near then. */
 bool shmemi_requests_all_wait(void);
 
+/* Fails the stream with this thread's error text, and drops its requests. */
+void shmemi_requests_give_up(struct shmemi_stream *stream, int rc);
+
 /* All that was queued on the stream is done, so it waits for no word any more. */
 void shmemi_request_passed(struct shmemi_stream *stream);
 

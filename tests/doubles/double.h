@@ -21,7 +21,7 @@
 /* The leak sanitizer stumbles over what threads have of a library that was opened late, unless it is placed so. */
 #define A_THREADS _Thread_local __attribute__((tls_model("initial-exec")))
 
-enum { PHYSICALS = 64, RANGES = 64, STREAMS = 16, QUEUED = 64, HOSTS = 16, UNIT = 2 << 20, LEAK_STATUS = 97 };
+enum { PHYSICALS = 64, RANGES = 64, STREAMS = 16, QUEUED = 8192, HOSTS = 16, UNIT = 2 << 20, LEAK_STATUS = 97 };
 enum { ON_HOST = -1, LOOK_AGAIN = 100 /* us, of a stream that waits for a word */ };
 
 struct physical {
@@ -50,8 +50,8 @@ struct operation {
 };
 struct stream {
     bool used, works; /* works: its thread runs, for this and all later streams in its place */
-    int device, count;
-    struct operation queue[QUEUED];
+    int device, first, count;
+    struct operation queue[QUEUED]; /* a ring */
 };
 
 static struct physical physicals[PHYSICALS];
@@ -273,9 +273,10 @@ static bool perform(const struct operation *o)
 /* Does one thing that is queued; false when nothing could be done. */
 static bool advance(struct stream *s)
 {
-    if (held || s->count == 0 || !perform(&s->queue[0]))
+    if (held || s->count == 0 || !perform(&s->queue[s->first]))
         return false;
-    memmove(s->queue, s->queue + 1, (size_t)--s->count * sizeof *s->queue);
+    s->first = (s->first + 1) % QUEUED;
+    s->count--;
     pthread_cond_broadcast(&changed);
     return true;
 }
@@ -302,12 +303,12 @@ static void drain(struct stream *s)
         pthread_cond_wait(&changed, &one_at_a_time); /* other calls go on meanwhile */
 }
 
-/* Waits for a place in the queue. */
+/* Waits for a place in the queue. DOUBLE_QUEUED: how many there are. */
 static void enqueue(struct stream *s, struct operation o)
 {
-    while (s->count == QUEUED)
+    while (s->count >= setting("DOUBLE_QUEUED", 64))
         pthread_cond_wait(&changed, &one_at_a_time);
-    s->queue[s->count++] = o;
+    s->queue[(s->first + s->count++) % QUEUED] = o;
     pthread_cond_broadcast(&changed);
 }
 
