@@ -193,8 +193,7 @@ static PyObject *access_put_on(PyObject *module, PyObject *const *args, Py_ssize
     shmemx_stream_t stream = ext_stream_from(fn, args[8]);
     if (!stream || !take_transfer(fn, args + 1, false, &t))
         return NULL;
-    EXT_CALL(rc,
-             shmemx_put_on_stream(t.there.handle, t.there_offset, t.here.address + t.here_offset, t.size, stream));
+    EXT_CALL(rc, shmemx_put_on_stream(t.there.handle, t.there_offset, t.here.address + t.here_offset, t.size, stream));
     return transferred(fn, &t, rc);
 }
 
@@ -207,8 +206,7 @@ static PyObject *access_get_on(PyObject *module, PyObject *const *args, Py_ssize
     shmemx_stream_t stream = ext_stream_from(fn, args[8]);
     if (!stream || !take_transfer(fn, args + 1, true, &t))
         return NULL;
-    EXT_CALL(rc,
-             shmemx_get_on_stream(t.here.address + t.here_offset, t.there.handle, t.there_offset, t.size, stream));
+    EXT_CALL(rc, shmemx_get_on_stream(t.here.address + t.here_offset, t.there.handle, t.there_offset, t.size, stream));
     return transferred(fn, &t, rc);
 }
 
@@ -239,8 +237,7 @@ static PyObject *access_signal_on(PyObject *module, PyObject *const *args, Py_ss
     struct signal s;
     int rc;
     shmemx_stream_t stream = ext_stream_from(fn, args[7]);
-    if (!stream || !take_signal(fn, args + 3, &s) ||
-        !find_there(fn, "region", args[1], args[2], args[6], &s.there) ||
+    if (!stream || !take_signal(fn, args + 3, &s) || !find_there(fn, "region", args[1], args[2], args[6], &s.there) ||
         !check_there(fn, &s.there, s.offset, sizeof s.value))
         return NULL;
     EXT_CALL(rc, shmemx_signal_on_stream(s.there.handle, s.offset, s.value.u64, s.op, stream));

@@ -65,6 +65,8 @@ static void thing_dealloc(PyObject *self)
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     end(t);
+    if (PyErr_Occurred()) /* of a signal handler */
+        PyErr_WriteUnraisable(NULL);
     *(t->previous ? &t->previous->next : &things) = t->next;
     if (t->next)
         t->next->previous = t->previous;
@@ -384,7 +386,7 @@ static PyObject *stream_close(PyObject *module, PyObject *const *args, Py_ssize_
     if (!t)
         return NULL;
     end(t);
-    return Py_NewRef(Py_None);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
 /* (fn, stream, to, from, size) */
@@ -508,8 +510,11 @@ static PyObject *close_devices(PyObject *module, PyObject *none)
     (void)module, (void)none;
     for (enum what what = STREAM;; what--) {
         for (struct thing *t = things; t; t = t->next)
-            if (t->what == what && what != BLOCK)
+            if (t->what == what && what != BLOCK) {
                 end(t);
+                if (PyErr_Occurred())
+                    PyErr_WriteUnraisable(NULL);
+            }
         if (what == IMPORT)
             ext_foreign_close();
         if (what == POOL)

@@ -204,11 +204,14 @@ class Stream:
         _ext.stream_value(function, handle, element.address, operator.index(value) & (1 << 64) - 1, until)
 
     def close(self) -> None:
-        """Waits for what is queued, and ends the stream. May be called again."""
+        """Waits for what is queued, and ends the stream. May be called again. What a signal handler raises ends the wait for
+        others, and the stream all the same."""
         if self._handle is not None:
-            _ext.stream_close('Stream.close', self._handle)
-            self._handle = None
-            self._held.clear()
+            try:
+                _ext.stream_close('Stream.close', self._handle)
+            finally:
+                self._handle = None
+                self._held.clear()
 
     def __enter__(self) -> 'Stream':
         return self

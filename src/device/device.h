@@ -174,7 +174,7 @@ struct shmemi_stream;
 int shmemi_stream_create(const char *type, int device, struct shmemi_stream **out);
 /* One that the program has: a cudaStream_t, CUstream or aclrtStream. destroy() leaves it alone. */
 int shmemi_stream_wrap(const char *type, int device, void *native, struct shmemi_stream **out);
-/* Waits for what is queued. */
+/* Waits for what is queued. -EINTR: the program did not want to wait any more; what waited for others was given up. */
 int shmemi_stream_destroy(struct shmemi_stream *stream);
 void *shmemi_stream_native(const struct shmemi_stream *stream);
 /* 0, or the error with which the stream failed, because a request (request.h) could not be done. */

@@ -64,6 +64,7 @@ struct shmemi_stream {
     unsigned holders;         /* places of requests */
     bool ended;               /* the driver has nothing of it any more */
     bool forgotten;           /* by the program: freed with the last place */
+    bool held;                /* it may wait for a word of its device's still; see shmemi_request_passed() */
     _Atomic uint32_t pending; /* places of requests; slept on */
     _Atomic int failed;       /* negative errno; 0: it has not. Written once, after: */
     char failure[480];

@@ -19,6 +19,7 @@ struct shmemi_request_ring {
     struct shmemi_device_words words;
     struct shmemi_request_place *free;
     size_t in_use;
+    size_t held; /* streams that may wait for a word of it still */
     struct shmemi_request_place places[SHMEMI_REQUESTS_MOST];
 };
 
@@ -55,7 +56,7 @@ void shmemi_request_rings_free(void)
     for (int kind = 0; kind < KINDS; kind++)
         for (int i = 0; i < DEVICES_MOST; i++) {
             struct shmemi_request_ring *ring = atomic_load_explicit(&rings[kind][i], memory_order_acquire); /* [ring] */
-            if (!ring || ring->in_use)
+            if (!ring || ring->in_use || ring->held)
                 continue;
             ring->hal->free_words(&ring->words);
             free(ring);
@@ -63,17 +64,23 @@ void shmemi_request_rings_free(void)
         }
 }
 
+static _Atomic(struct shmemi_request_ring *) *place_of_ring(const struct shmemi_stream *stream)
+{
+    int device = stream->stream.device;
+    SHMEMI_ASSERT(device >= 0 && device < DEVICES_MOST);
+    return &rings[stream->hal == shmemi_device_hal(0) ? 0 : 1][device];
+}
+
 static int ring_of(const struct shmemi_stream *stream, struct shmemi_request_ring **out)
 {
-    int device = stream->stream.device, rc = 0;
-    SHMEMI_ASSERT(device >= 0 && device < DEVICES_MOST);
-    _Atomic(struct shmemi_request_ring *) *at = &rings[stream->hal == shmemi_device_hal(0) ? 0 : 1][device];
+    _Atomic(struct shmemi_request_ring *) *at = place_of_ring(stream);
+    int rc = 0;
     /* [ring] acquire pairs with the release below: it is complete. */
     if ((*out = atomic_load_explicit(at, memory_order_acquire)))
         return 0;
     pthread_mutex_lock(&making);
     if (!(*out = atomic_load_explicit(at, memory_order_relaxed)) && (rc = shmemi_proxy_start()) == 0 &&
-        (rc = new_ring(stream->hal, device, out)) == 0)
+        (rc = new_ring(stream->hal, stream->stream.device, out)) == 0)
         atomic_store_explicit(at, *out, memory_order_release); /* [ring] */
     pthread_mutex_unlock(&making);
     return rc;
@@ -135,6 +142,8 @@ static int append(struct shmemi_request_ring *ring, struct shmemi_stream *stream
                                            .queuing = true};
     *(line->first ? &line->last->next : &line->first) = place;
     line->last = place;
+    ring->held += request->holds && !stream->held;
+    stream->held = stream->held || request->holds;
     stream->holders++;
     atomic_fetch_add_explicit(&stream->pending, 1, memory_order_relaxed); /* read by this thread, and under the lock */
     *out = place;
@@ -162,6 +171,16 @@ static void retire(struct shmemi_request_line *line, struct shmemi_request_place
         free(stream);
     else if (last)
         shmemi_futex_wake(&stream->pending, INT_MAX);
+}
+
+void shmemi_request_passed(struct shmemi_stream *stream)
+{
+    if (!stream->held) /* only its own thread changes this */
+        return;
+    pthread_mutex_lock(&shmemi_requests_lock);
+    atomic_load_explicit(place_of_ring(stream), memory_order_relaxed)->held--; /* made before, by this thread */
+    stream->held = false;
+    pthread_mutex_unlock(&shmemi_requests_lock);
 }
 
 /* --- failing ------------------------------------------------------------------------------------------------------ */
@@ -269,8 +288,7 @@ static bool is_past(struct shmemi_request_place *place)
     if (place->request || !(place->come || gone))
         return false;
     /* A driver that refuses is asked again; one that goes on refusing ends the stream by itself. */
-    return !place->holds || gone ||
-           place->ring->hal->let_go(&place->ring->words, index_of(place), place->number) == 0;
+    return !place->holds || gone || place->ring->hal->let_go(&place->ring->words, index_of(place), place->number) == 0;
 }
 
 static bool serve(struct shmemi_request_line *line, bool closely)
@@ -326,16 +344,31 @@ bool shmemi_requests_all_wait(void)
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
-void shmemi_requests_cancel(int rc, const char *text)
+/* Of one stream, or of all. Under the lock. */
+static void drop_all(const struct shmemi_stream *stream, int rc)
 {
-    pthread_mutex_lock(&shmemi_requests_lock);
     for (const struct shmemi_request_line *line = shmemi_request_lines; line; line = line->next)
         for (struct shmemi_request_place *place = line->first; place; place = place->next)
-            if (place->request && !place->queuing) {
-                shmemi_fail(rc, "%s", text);
+            if (place->request && !place->queuing && (!stream || place->stream == stream)) {
                 fail_stream(place->stream, rc);
                 over(place, false);
             }
+}
+
+void shmemi_requests_give_up(struct shmemi_stream *stream, int rc)
+{
+    pthread_mutex_lock(&shmemi_requests_lock);
+    fail_stream(stream, rc);
+    drop_all(stream, rc);
+    pthread_mutex_unlock(&shmemi_requests_lock);
+    shmemi_proxy_kick();
+}
+
+void shmemi_requests_cancel(int rc, const char *text)
+{
+    pthread_mutex_lock(&shmemi_requests_lock);
+    shmemi_fail(rc, "%s", text);
+    drop_all(NULL, rc);
     pthread_mutex_unlock(&shmemi_requests_lock);
     shmemi_proxy_kick();
 }

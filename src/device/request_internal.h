@@ -41,8 +41,14 @@ bool shmemi_requests_serve(bool closely);
 /* Under the lock: whether all streams have come to a request that waits for somebody else: nothing is near then. */
 bool shmemi_requests_all_wait(void);
 
+/* Fails the stream with this thread's error text, and drops its requests. */
+void shmemi_requests_give_up(struct shmemi_stream *stream, int rc);
+
+/* All that was queued on the stream is done, so it waits for no word any more. */
+void shmemi_request_passed(struct shmemi_stream *stream);
+
 /* At the end of the process. Under the lock: lets go whatever stream waits, or will wait, for the host. And with no
-   proxy any more: gives the words back; those to which a stream may still come are left to the driver. */
+   proxy any more: gives the words back; those at which a stream may still be are left to the driver. */
 void shmemi_requests_let_all_go(void);
 void shmemi_request_rings_free(void);
 

@@ -178,27 +178,42 @@ static void take_out(struct shmemi_stream *s)
     pthread_mutex_unlock(&listing);
 }
 
+/* Waits for requests, as long as the program wants to; then what is left is given up. -EINTR. */
+static int await_or_give_up(struct shmemi_stream *s)
+{
+    int rc = 0;
+    while (rc == 0 && shmemi_stream_check(s) == 0 && requests_pend(s))
+        rc = shmemi_interrupted();
+    if (rc < 0)
+        shmemi_requests_give_up(s, rc);
+    return rc;
+}
+
 int shmemi_stream_destroy(struct shmemi_stream *s)
 {
-    int rc = shmemi_device_check_process();
+    int interrupted = 0, rc = shmemi_device_check_process();
     if (rc < 0)
         return rc;
     struct shmemi_device_stream driver = s->stream;
-    if (s->own)
+    if (s->own) {
+        interrupted = await_or_give_up(s);
         take_out(s);
+    }
     s->stream = driver; /* its requests are found by it */
     pthread_mutex_lock(&shmemi_requests_lock);
     s->ended = s->own;
     pthread_mutex_unlock(&shmemi_requests_lock);
     while (s->own && requests_pend(s))
         ;
+    if (s->own)
+        shmemi_request_passed(s);
     pthread_mutex_lock(&shmemi_requests_lock);
     s->forgotten = true;
     bool unused = s->holders == 0;
     pthread_mutex_unlock(&shmemi_requests_lock);
     if (unused)
         free(s);
-    return 0;
+    return interrupted;
 }
 
 void *shmemi_stream_native(const struct shmemi_stream *s)
@@ -216,6 +231,7 @@ int shmemi_stream_finish(struct shmemi_stream *s)
         return rc;
     while (requests_pend(s))
         ;
+    shmemi_request_passed(s);
     return shmemi_stream_check(s);
 }
 
@@ -225,8 +241,10 @@ int shmemi_stream_query(struct shmemi_stream *s)
     int rc = shmemi_device_check_process();
     if (rc < 0 || (rc = shmemi_stream_check(s)) < 0 || (rc = s->hal->query(s->stream, &done)) < 0 || !done)
         return rc;
-    if (!atomic_load_explicit(&s->pending, memory_order_acquire)) /* [pending] */
+    if (!atomic_load_explicit(&s->pending, memory_order_acquire)) { /* [pending] */
+        shmemi_request_passed(s);
         return (rc = shmemi_stream_check(s)) < 0 ? rc : 1;
+    }
     shmemi_proxy_kick();
     return 0;
 }

@@ -21,7 +21,7 @@
 /* The leak sanitizer stumbles over what threads have of a library that was opened late, unless it is placed so. */
 #define A_THREADS _Thread_local __attribute__((tls_model("initial-exec")))
 
-enum { PHYSICALS = 64, RANGES = 64, STREAMS = 16, QUEUED = 64, HOSTS = 16, UNIT = 2 << 20, LEAK_STATUS = 97 };
+enum { PHYSICALS = 64, RANGES = 64, STREAMS = 16, QUEUED = 8192, HOSTS = 16, UNIT = 2 << 20, LEAK_STATUS = 97 };
 enum { ON_HOST = -1, LOOK_AGAIN = 100 /* us, of a stream that waits for a word */ };
 
 struct physical {
@@ -53,8 +53,8 @@ struct operation {
 };
 struct stream {
     bool used, works; /* works: its thread runs, for this and all later streams in its place */
-    int device, count;
-    struct operation queue[QUEUED];
+    int device, first, count;
+    struct operation queue[QUEUED]; /* a ring */
 };
 
 static struct physical physicals[PHYSICALS];
@@ -275,6 +275,11 @@ static bool touchable(const void *address, size_t bytes, int device)
            (r->mapped && (r->access >> device & 1) && bytes <= r->bytes - (size_t)((const char *)address - r->at));
 }
 
+static bool is_word(const char *at, size_t bytes)
+{
+    return bytes == sizeof(uint64_t) && (uintptr_t)at % sizeof(uint64_t) == 0;
+}
+
 static void move_bytes(char *to, const char *from, size_t bytes)
 {
     struct range *target = range_of(to), *source = range_of(from);
@@ -282,12 +287,14 @@ static void move_bytes(char *to, const char *from, size_t bytes)
     bool good = buffer && (!source || source->mapped) && (!target || target->mapped);
     if (good && source)
         good = pread(source->mapped->fd, buffer, bytes, from - source->at + (off_t)source->into) == (ssize_t)bytes;
+    else if (good && is_word(from, bytes)) /* whole, as a device does it, here and below */
+        __atomic_load((const uint64_t *)(const void *)from, (uint64_t *)(void *)buffer, __ATOMIC_ACQUIRE);
     else if (good)
         memcpy(buffer, from, bytes);
     if (good && target)
         good = pwrite(target->mapped->fd, buffer, bytes, to - target->at + (off_t)target->into) == (ssize_t)bytes;
-    else if (good && bytes == sizeof(uint64_t) && (uintptr_t)to % sizeof(uint64_t) == 0)
-        __atomic_store((uint64_t *)(void *)to, (uint64_t *)(void *)buffer, __ATOMIC_RELEASE); /* as a device does it */
+    else if (good && is_word(to, bytes))
+        __atomic_store((uint64_t *)(void *)to, (uint64_t *)(void *)buffer, __ATOMIC_RELEASE);
     else if (good)
         memcpy(to, buffer, bytes);
     free(buffer);
@@ -313,9 +320,10 @@ static bool perform(const struct operation *o)
 /* Does one thing that is queued; false when nothing could be done. */
 static bool advance(struct stream *s)
 {
-    if (held || s->count == 0 || !perform(&s->queue[0]))
+    if (held || s->count == 0 || !perform(&s->queue[s->first]))
         return false;
-    memmove(s->queue, s->queue + 1, (size_t)--s->count * sizeof *s->queue);
+    s->first = (s->first + 1) % QUEUED;
+    s->count--;
     pthread_cond_broadcast(&changed);
     return true;
 }
@@ -342,12 +350,12 @@ static void drain(struct stream *s)
         pthread_cond_wait(&changed, &one_at_a_time); /* other calls go on meanwhile */
 }
 
-/* Waits for a place in the queue. */
+/* Waits for a place in the queue. DOUBLE_QUEUED: how many there are. */
 static void enqueue(struct stream *s, struct operation o)
 {
-    while (s->count == QUEUED)
+    while (s->count >= setting("DOUBLE_QUEUED", 64))
         pthread_cond_wait(&changed, &one_at_a_time);
-    s->queue[s->count++] = o;
+    s->queue[(s->first + s->count++) % QUEUED] = o;
     pthread_cond_broadcast(&changed);
 }
 

@@ -310,6 +310,68 @@ static void region_gone(void)
     finish();
 }
 
+/* As many as there can be are pending; then one more. */
+static void too_many(void)
+{
+    enum { MOST = 4096 };
+    setenv("DOUBLE_QUEUED", "8192", 1);
+    hold_streams(1);
+    for (int i = 0; i < MOST; i++)
+        GIVES(0, shmemx_signal_on_stream(own_words, SUM * 8, 1, SHMEM_SIGNAL_ADD, stream));
+    REFUSES(EAGAIN, "4096 requests are pending",
+            shmemx_signal_on_stream(own_words, SUM * 8, 1, SHMEM_SIGNAL_ADD, stream));
+    hold_streams(0);
+    finish();
+    GIVES(MOST, words[SUM]);
+    words[SUM] = 0;
+    unsetenv("DOUBLE_QUEUED");
+    GIVES(0, shmemx_signal_on_stream(own_words, SUM * 8, 0, SHMEM_SIGNAL_ADD, stream));
+    finish();
+}
+
+/* A forked child has neither the driver nor the proxy. */
+static void child(void)
+{
+    int status = -1;
+    fflush(stdout);
+    GIVES(0, shmemx_wait_on_stream(own_words, DONE * 8, SHMEM_CMP_EQ, 1, stream));
+    pid_t pid = fork();
+    if (pid == 0) {
+        REFUSES(EPERM, "do not survive", shmemx_stream_finish(stream));
+        REFUSES(EPERM, "forked", shmemx_quiet_on_stream(stream));
+        REFUSES(EPERM, "do not survive", shmemx_stream_destroy(stream));
+        exit(0);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0, "it ended with %#x", (unsigned)status);
+    __atomic_store_n(&words[DONE], 1, __ATOMIC_RELEASE);
+    finish();
+    words[DONE] = 0;
+}
+
+static int stop_waiting(void)
+{
+    return 1;
+}
+
+/* The program wants out of a wait: finish leaves all as it is, the stream's end does not. */
+static void interrupted(void)
+{
+    shmemx_stream_t brief;
+    GIVES(0, shmemx_stream_create(type, device, &brief));
+    GIVES(0, shmemx_wait_on_stream(own_words, DONE * 8, SHMEM_CMP_EQ, 1, brief));
+    GIVES(0, shmemx_set_interrupt(stop_waiting));
+    GIVES(-EINTR, shmemx_stream_finish(brief));
+    GIVES(0, shmemx_set_interrupt(NULL));
+    GIVES(0, shmemx_stream_query(brief));
+    __atomic_store_n(&words[DONE], 1, __ATOMIC_RELEASE);
+    GIVES(0, shmemx_stream_finish(brief));
+    words[DONE] = 0;
+    GIVES(0, shmemx_wait_on_stream(own_words, DONE * 8, SHMEM_CMP_EQ, 1, brief));
+    GIVES(0, shmemx_set_interrupt(stop_waiting));
+    GIVES(-EINTR, shmemx_stream_destroy(brief));
+    GIVES(0, shmemx_set_interrupt(NULL));
+}
+
 static void *change_soon(void *ignored)
 {
     usleep(20000);
@@ -404,6 +466,9 @@ int main(int argc, char **argv)
     CASE(counts);
     CASE(arguments);
     CASE(region_gone);
+    CASE(too_many);
+    CASE(child);
+    CASE(interrupted);
     CASE(destroyed);
     CASE(failing_calls);
     at_the_end();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs every path of device memory against the drivers that are there, and measures copies:
 // device self-test [TYPE], device measure [TYPE]. What is done between two processes runs in another one of this
-// program (importer KEY SEED, victim KEY).
+// program (importer KEY SEED, victim KEY, player ID TYPE:NUMBER).
+#include <shmem.h>
 #include <shmemx.h>
 
 #include <errno.h>
@@ -247,6 +248,115 @@ static int run_victim(const char *key)
     return raise(SIGKILL);
 }
 
+/* --- two PEs, in the order of their streams ----------------------------------------------------------------------- */
+
+enum { TURNS = 20, PART = 64 << 10 };
+_Static_assert(2 * TURNS * PART <= BYTES, "there and back");
+
+struct player {
+    int rank;
+    shmemx_device_pool_t pool;
+    void *x;                                              /* of the device, PART bytes */
+    shmemx_region_t own_x, their_x, own_word, their_word; /* the words are in the heap */
+    shmemx_stream_t stream;
+};
+
+static int join(struct player *p, const char *id, const char *type, int number)
+{
+    shmemx_unique_id_t uid = {{0}};
+    void *word = NULL;
+    int rc;
+    memcpy(uid.text, id, strlen(id) < sizeof uid.text ? strlen(id) : sizeof uid.text - 1);
+    if ((rc = shmemx_init_attr(SHMEM_THREAD_MULTIPLE, NULL, p->rank, 2, &uid)) < 0 ||
+        (rc = shmemx_device_pool_create(type, number, PART, &p->pool)) < 0 ||
+        (rc = shmemx_device_alloc(p->pool, PART, 0, &p->x)) < 0 || (rc = shmemx_malloc(64, 64, &word)) < 0)
+        return rc;
+    memset(word, 0, 64);
+    if ((rc = shmemx_register(p->x, PART, NULL, &p->own_x)) < 0 ||
+        (rc = shmemx_region_at(p->own_x, 1 - p->rank, 60, &p->their_x)) < 0 ||
+        (rc = shmemx_region_symmetric(word, 64, &p->own_word)) < 0 ||
+        (rc = shmemx_region_at(p->own_word, 1 - p->rank, 60, &p->their_word)) < 0 ||
+        (rc = shmemx_stream_create(type, number, &p->stream)) < 0)
+        return rc;
+    return shmemx_barrier();
+}
+
+static int give(const struct player *p, uint64_t turn)
+{
+    return shmemx_put_signal_on_stream(p->their_x, 0, p->x, PART, p->their_word, 0, turn, SHMEM_SIGNAL_SET, p->stream);
+}
+
+static int take(const struct player *p, uint64_t turn)
+{
+    return shmemx_wait_on_stream(p->own_word, 0, SHMEM_CMP_GE, turn, p->stream);
+}
+
+/* PE 0 throws other bytes each time, and looks at what comes back; all is queued before anything is waited for. */
+static int play(const struct player *p)
+{
+    int rc = 0;
+    fill((size_t)TURNS * PART, 20);
+    memset(host + (size_t)TURNS * PART, 0, (size_t)TURNS * PART);
+    for (uint64_t turn = 1; turn <= TURNS; turn++) {
+        unsigned char *part = host + (turn - 1) * PART, *back = part + TURNS * PART;
+        if (p->rank == 0 &&
+            ((rc = shmemx_copy_on_stream(p->x, part, PART, p->stream)) < 0 || (rc = give(p, turn)) < 0 ||
+             (rc = take(p, turn)) < 0 || (rc = shmemx_copy_on_stream(back, p->x, PART, p->stream)) < 0))
+            return rc;
+        if (p->rank == 1 && ((rc = take(p, turn)) < 0 || (rc = give(p, turn)) < 0))
+            return rc;
+        if ((rc = shmemx_barrier_on_stream(p->stream)) < 0)
+            return rc;
+    }
+    if ((rc = shmemx_quiet_on_stream(p->stream)) < 0 || (rc = shmemx_stream_finish(p->stream)) < 0)
+        return rc;
+    return p->rank == 1 || !memcmp(host, host + (size_t)TURNS * PART, (size_t)TURNS * PART)
+               ? 0
+               : wrong("what came back is not what was sent");
+}
+
+static int run_player(int rank, const char *id, const char *type, int number)
+{
+    struct player p = {.rank = rank};
+    int rc = join(&p, id, type, number), end = 0;
+    if (rc >= 0 && (rc = play(&p)) >= 0)
+        end = shmemx_finalize();
+    else
+        shmemx_leave();
+    if (p.stream)
+        shmemx_stream_destroy(p.stream);
+    if (p.pool)
+        shmemx_device_pool_close(p.pool);
+    return rc < 0 ? rc : end;
+}
+
+static int ordered(const struct place *p)
+{
+    shmemx_unique_id_t id;
+    int status = -1, rc = shmemx_get_unique_id(&id);
+    if (rc < 0)
+        return rc;
+    fflush(stdout);
+    int pid = start("player", id.text, p->name);
+    if (pid < 0)
+        return wrong("no other process can be started");
+    rc = run_player(0, id.text, p->info.type, p->info.number);
+    if (waitpid(pid, &status, 0) != pid || status != 0)
+        return rc < 0 ? rc : wrong("the other process ended with status %#x (what it said is above)", (unsigned)status);
+    return rc;
+}
+
+/* place: "npu:0" */
+static int run_other_player(const char *id, const char *place)
+{
+    const char *colon = strchr(place, ':');
+    char type[16] = "";
+    if (!colon || (size_t)(colon - place) >= sizeof type)
+        return 2;
+    memcpy(type, place, (size_t)(colon - place));
+    return run_player(1, id, type, atoi(colon + 1)) < 0 ? complain("playing") : 0;
+}
+
 /* --- the self-test ------------------------------------------------------------------------------------------------ */
 
 static void test_place(struct place *p)
@@ -266,6 +376,10 @@ static void test_place(struct place *p)
     }
     step(p->name, "memory shared by two processes", two_processes(p));
     step(p->name, "the other process is killed with the memory mapped", killed_peer(p));
+    if (p->info.can_signal)
+        step(p->name, "signals, waits and barriers on streams of two PEs", ordered(p));
+    else
+        skip(p->name, "signals, waits and barriers on streams of two PEs", "the driver or the device cannot");
 }
 
 static void test_pair(struct place *p, struct place *q)
@@ -415,6 +529,8 @@ int main(int argc, char **argv)
         return run_importer(argv[2], atoi(argv[3]));
     if (!strcmp(what, "victim") && argc == 4)
         return run_victim(argv[2]);
+    if (!strcmp(what, "player") && argc == 4)
+        return run_other_player(argv[2], argv[3]);
     if (!strcmp(what, "self-test") && argc <= 3)
         return self_test(argv[2]);
     if (!strcmp(what, "measure") && argc <= 3)
