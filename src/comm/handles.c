@@ -99,7 +99,9 @@ static struct place *find(shmemx_region_t handle, uint64_t *generation)
     uint64_t value = (uintptr_t)handle;
     uint32_t index = (uint32_t)(value & ((1u << INDEX_BITS) - 1));
     *generation = value >> INDEX_BITS;
-    return job->n && job->parts->regions && index ? place_at(job->parts->regions->handles, index - 1) : NULL;
+    /* [regions] acquire pairs with the release in make_regions(): what is no handle is looked up at any time. */
+    const struct shmemi_regions *all = job->n ? __atomic_load_n(&job->parts->regions, __ATOMIC_ACQUIRE) : NULL;
+    return all && index ? place_at(all->handles, index - 1) : NULL;
 }
 
 int shmemi_handle_hold(shmemx_region_t handle, struct shmemi_region **out)

@@ -104,9 +104,10 @@ static int make_regions(struct shmemi_job_parts *parts)
     }
     pthread_mutex_init(&all->lock, NULL);
     pthread_mutex_init(&all->files_lock, NULL);
-    parts->more_pieces = more_pieces;
+    __atomic_store_n(&parts->more_pieces, more_pieces, __ATOMIC_RELAXED); /* [more] asked for by the service thread */
     parts->end_regions = end_regions;
-    /* [regions] release: complete before it can be found; pairs with the acquire below. */
+    /* [regions] release: complete before it can be found; pairs with the acquires below, in more_pieces() and in
+       handles.c. */
     __atomic_store_n(&parts->regions, all, __ATOMIC_RELEASE);
     return 0;
 }
@@ -155,7 +156,8 @@ static int in_heap(const void *address, size_t size, size_t *offset)
     *offset = (uintptr_t)address - (uintptr_t)job->heap;
     if (*offset >= job->heap_size)
         return 0;
-    return *offset < job->heap_used && size <= job->heap_used - *offset
+    size_t used = shmemi_heap_used(job);
+    return *offset < used && size <= used - *offset
                ? 1
                : shmemi_fail(-EINVAL, "%zu bytes from %p go past what is allocated of the symmetric heap", size,
                              address);

@@ -393,7 +393,7 @@ int shmemi_init(const struct shmemi_job_request *request)
     if (rc == 0) {
         job->parts->inits = 1;
         announce(job);
-        shmemi_current = job;
+        shmemi_job_begin(job);
     } else if (job) {
         shmemi_service_stop(job->parts->service);
         free_job(job);
@@ -432,7 +432,9 @@ bool shmemi_uninit(void)
 
 bool shmemi_initialized(void)
 {
-    return shmemi_current->n != 0;
+    uint64_t number;
+    uint32_t pe;
+    return shmemi_joined(&number, &pe);
 }
 
 void shmemi_global_exit(int status)
