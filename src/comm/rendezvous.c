@@ -248,6 +248,7 @@ static void try_to_stand(struct line *l)
     atomic_store_explicit(&own->putting_to, (uint32_t)l->pe + 1, memory_order_seq_cst); /* [place] */
     l->stamp = atomic_fetch_add_explicit(&l->target->stamps, 1, memory_order_seq_cst);
     atomic_store_explicit(&own->stamp, l->stamp, memory_order_seq_cst); /* [place] */
+    ring(l->target); /* who came before and met STAMP_PENDING may sleep by now */
 }
 
 static void leave_line(const struct line *l)

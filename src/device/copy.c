@@ -40,7 +40,7 @@ static int find_ends(void *to, const void *from, size_t bytes, struct ends *out)
 /* Lets the device of a stream touch a span that lies on another. */
 static int admit(struct shmemi_device_span *span, int device)
 {
-    /* [admitted] relaxed: being let in twice does no harm. */
+    /* [admitted] relaxed, as below: several copies hold the lock together, and being let in twice does no harm. */
     if (!span || span->device == device || __atomic_load_n(&span->admitted, __ATOMIC_RELAXED) >> device & 1)
         return 0;
     int rc = span->memory ? span->hal->admit(span->memory, device) : span->hal->reach(device, span->device);

@@ -81,7 +81,7 @@ int shmemi_pg_check_rank(const struct shmemi_pg *g, int rank, const char *what)
         char reason[SHMEMI_PG_REASON];
         memcpy(reason, row->reason, sizeof reason);
         reason[sizeof reason - 1] = 0;
-        int code = row->code;
+        int code = *(volatile const int32_t *)&row->code; /* read once: it is not trusted */
         return shmemi_fail(code < 0 && code > -4096 ? code : -ECANCELED, "%s gave up, and %s cannot end: %s", who, what,
                            reason);
     }
