@@ -280,7 +280,7 @@ static void publish(const struct shmemi_region *r)
     struct shmemi_slot *slot = &shmemi_current->slots[r->owner];
     struct shmemi_region_entry *e = r->entry;
     atomic_store_explicit(&e->number, 0, memory_order_relaxed); /* nobody may take the fields for the region before */
-    atomic_thread_fence(memory_order_release);                  /* [region] */
+    atomic_thread_fence(memory_order_release);                  /* [region] pairs with the fence in open_found() */
     e->access = r->access;
     e->kind = (uint32_t)r->kind;
     e->guard = (uint32_t)r->guard;
@@ -368,13 +368,14 @@ static void end_one(struct shmemi_region *r)
        sees the end or it is counted. */
     atomic_store_explicit(&r->entry->state, SHMEMI_REGION_GONE, memory_order_seq_cst);
     bool mapped = atomic_load_explicit(&r->entry->mapped, memory_order_seq_cst) != 0;
+    /* [sleep] as in publish() */
     atomic_fetch_add_explicit(&slot->regions_word, 1, memory_order_seq_cst);
     if (atomic_load_explicit(&slot->regions_sleepers, memory_order_seq_cst))
         shmemi_futex_wake(&slot->regions_word, INT_MAX);
     mapped |= shmemi_job_forget_region(r->number);
     unexpose(r, mapped);
     for (int pe = 0; pe < shmemi_current->n; pe++) {
-        shmemx_region_t at = atomic_load_explicit(&r->at[pe], memory_order_acquire); /* [at] */
+        shmemx_region_t at = atomic_load_explicit(&r->at[pe], memory_order_acquire); /* [at] see shmemi_region_at() */
         if (at)
             shmemi_region_close(at);
     }

@@ -267,7 +267,8 @@ static int open_found(struct shmemi_regions *all, int pe, const struct look *l, 
                                 .guard = (shmemx_guard_t)l->guard,
                                 .type = (shmemx_type_t)l->type};
     memcpy(r->name, l->name, sizeof r->name);
-    /* [gone] counts itself before it looks at the state once more: see end_one(). */
+    /* [gone] counts itself before it looks at the state once more: see end_one(). [region] and what look() copied was
+       of this region, if the number is still its own: pairs with the fence in publish(). */
     atomic_fetch_add_explicit(&r->entry->mapped, 1, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);
     int rc = shmemi_region_check(r);
@@ -314,6 +315,7 @@ void shmemi_region_let_go(struct shmemi_region *r)
         shmemi_device_import_close(r->import);
     if (r->entry &&
         atomic_load_explicit(&r->entry->number, memory_order_relaxed) == r->number + 1) /* its own count still */
+        /* [gone] release: what was done with the mapping is over; pairs with the look in end_one(). */
         atomic_fetch_sub_explicit(&r->entry->mapped, 1, memory_order_release);
     free(r);
 }

@@ -64,8 +64,9 @@ static void try_to_offer(struct event_wait *w)
                                                           memory_order_acquire, memory_order_relaxed);
     if (!w->offering)
         return;
-    atomic_store_explicit(&own->refused, 0, memory_order_relaxed);                   /* nothing is offered yet */
-    atomic_store_explicit(&own->offer, w->region->number + 1, memory_order_seq_cst); /* [offer] */
+    atomic_store_explicit(&own->refused, 0, memory_order_relaxed); /* nothing is offered yet */
+    /* [offer] release: what this PE wrote before, and `refused`; pairs with the look and the claim in claimed(). */
+    atomic_store_explicit(&own->offer, w->region->number + 1, memory_order_seq_cst);
     ring(own);
 }
 
@@ -102,7 +103,8 @@ static bool is_putting(uint64_t claimer)
 /* Takes the offer back. A claimed one is left to the claimer while that is putting; true when the offer is gone. */
 static bool withdrawn(struct shmemi_slot *own)
 {
-    uint64_t offer = atomic_load_explicit(&own->offer, memory_order_acquire); /* [offer] */
+    /* [offer] acquire: pairs with the claim, and with its end in shmemi_put_to_waiting(): what was put is there. */
+    uint64_t offer = atomic_load_explicit(&own->offer, memory_order_acquire);
     if (!offer)
         return true;
     if (is_putting(offer >> 48))

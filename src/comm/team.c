@@ -210,9 +210,11 @@ static int claim(void)
     }
     if (rc == 0) {
         teams->taken[place] = true;
-        /* Not behind what the place's last team waited for; published by the parent's exchange. */
+        /* Not behind what the place's last team waited for. [epoch] release: who is late in leaving that team may find
+           this in place of its last epoch, which this PE has seen. The parent's exchange publishes it to the new team.
+         */
         atomic_store_explicit(&channel_of(shmemi_current->me, place)->epoch, (uint32_t)teams->rounds[place],
-                              memory_order_relaxed);
+                              memory_order_release);
     }
     pthread_mutex_unlock(&parts->lock);
     return rc < 0 ? rc : place;

@@ -45,7 +45,7 @@ static int admit(struct shmemi_device_span *span, int device)
         return 0;
     int rc = span->memory ? span->hal->admit(span->memory, device) : span->hal->reach(device, span->device);
     if (rc == 0)
-        __atomic_fetch_or(&span->admitted, (uint64_t)1 << device, __ATOMIC_RELAXED);
+        __atomic_fetch_or(&span->admitted, (uint64_t)1 << device, __ATOMIC_RELAXED); /* [admitted] */
     return rc;
 }
 

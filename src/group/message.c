@@ -149,9 +149,10 @@ static int sleep_for_mail(struct shmemi_pg *g, uint32_t seen)
     }
     int rc = 0;
     if (!changed) {
-        atomic_fetch_add_explicit(&row->mail_sleepers, 1, memory_order_seq_cst); /* [mail] */
+        /* [mail] seq_cst: announced before the kernel compares the word with `seen`; see shmemi_pg_notify(). */
+        atomic_fetch_add_explicit(&row->mail_sleepers, 1, memory_order_seq_cst);
         rc = shmemi_domain_sleep(g->domain, &row->mail, seen, holder, deadline);
-        atomic_fetch_sub_explicit(&row->mail_sleepers, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&row->mail_sleepers, 1, memory_order_relaxed); /* a wake too many does no harm */
     }
     pthread_mutex_lock(&g->mail->lock);
     return rc == -EINTR ? rc : 0;

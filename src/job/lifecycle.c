@@ -359,6 +359,7 @@ static void announce(const struct shmemi_job *job)
 static void forget_in_child(void)
 {
     struct shmemi_job *job = shmemi_current;
+    pthread_mutex_init(&lifecycle, NULL); /* another thread may have been in init or finalize */
     if (job->n == 0)
         return;
     shmemi_service_forget(job->parts->service);
