@@ -173,11 +173,11 @@ static bool first_in_line(const struct line *l)
     const struct shmemi_job *job = shmemi_current;
     for (int p = 0; p < job->n; p++) {
         const struct shmemi_slot *slot = &job->slots[p];
-        /* [place] acquire pairs with the stores in stand(): `putting_to` first, then the stamp. */
+        /* [place] acquire pairs with the stores in try_to_stand(): `putting_to` first, then the stamp. */
         if (p == job->me || atomic_load_explicit(&slot->putting_to, memory_order_acquire) != (uint32_t)l->pe + 1 ||
             shmemi_member_died(&slot->member))
             continue;
-        uint64_t stamp = atomic_load_explicit(&slot->stamp, memory_order_acquire);
+        uint64_t stamp = atomic_load_explicit(&slot->stamp, memory_order_seq_cst);
         if (stamp < l->stamp || stamp == STAMP_PENDING)
             return false;
     }
@@ -249,8 +249,12 @@ static void try_to_stand(struct line *l)
     atomic_store_explicit(&own->stamp, STAMP_PENDING, memory_order_relaxed); /* and so is this */
     atomic_store_explicit(&own->putting_to, (uint32_t)l->pe + 1, memory_order_seq_cst); /* [place] */
     l->stamp = atomic_fetch_add_explicit(&l->target->stamps, 1, memory_order_seq_cst);
-    atomic_store_explicit(&own->stamp, l->stamp, memory_order_seq_cst); /* [place] */
-    ring(l->target); /* who came before and met STAMP_PENDING may sleep by now */
+    /* [place] sequentially consistent, as are the looks at offer and stamp of others: one that came before, found an
+       offer and met STAMP_PENDING, may sleep by now. */
+    atomic_store_explicit(&own->stamp, l->stamp, memory_order_seq_cst);
+    uint64_t offer = atomic_load_explicit(&l->target->offer, memory_order_seq_cst);
+    if (offer && !(offer >> 48))
+        ring(l->target);
 }
 
 static void leave_line(const struct line *l)
