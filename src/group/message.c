@@ -230,7 +230,8 @@ void shmemi_pg_mail_close(struct shmemi_pg *g, bool forked)
     }
     for (struct shmemi_pg_request *r = mail->first, *next; r; r = next) { /* whoever began them has given them up */
         next = r->next;
-        free(r);
+        if (r->left_alone) /* else it is on the stack of a thread, of the parent of this child */
+            free(r);
     }
     if (!forked) { /* a lock that a thread of the parent had is never given back */
         pthread_mutex_destroy(&mail->lock);
