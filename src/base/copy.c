@@ -42,7 +42,7 @@ static const struct processor *processor(void)
     int unknown = 0;
     if (atomic_compare_exchange_strong_explicit(&state, &unknown, 1, memory_order_relaxed, memory_order_relaxed)) {
         known = ask();
-        atomic_store_explicit(&state, 2, memory_order_release); /* [known] */
+        atomic_store_explicit(&state, 2, memory_order_release); /* [known] pairs with the acquire above */
         return &known;
     }
     static const struct processor plain = {.bypass_from = SIZE_MAX};

@@ -13,7 +13,8 @@ static int (*_Atomic current)(void);
 
 void shmemi_set_interrupt(int (*check)(void))
 {
-    atomic_store_explicit(&current, check, memory_order_release); /* [interrupt] */
+    /* [interrupt] release: what the check looks at is there; pairs with the acquire below. */
+    atomic_store_explicit(&current, check, memory_order_release);
 }
 
 int shmemi_interrupted(void)

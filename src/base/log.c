@@ -15,25 +15,36 @@
 static const char *const level_names[] = {"error", "warn", "info", "debug", "trace"};
 enum { LEVELS = sizeof level_names / sizeof level_names[0] };
 
-/* What the process as a whole wants to see: set while it has one thread (or again to the same values), read by all. */
+/* What the process as a whole wants to see. Changed while it has one thread only; but the first init and the first pool
+   set it in whatever threads they are made, to the same values. */
 static _Atomic int wanted_level = SHMEMI_LOG_WARN;
 static _Atomic int own_pe = -1;
 static char wanted_areas[128];
+
+static void want(int level, const char *areas)
+{
+    static atomic_flag busy = ATOMIC_FLAG_INIT;
+    /* [busy] acquire pairs with the release below. Whoever is at it writes the same. */
+    if (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
+        return;
+    if (strncmp(wanted_areas, areas, sizeof wanted_areas - 1) != 0)
+        snprintf(wanted_areas, sizeof wanted_areas, "%s", areas);
+    /* [wanted] release: pairs with the acquire in shmemi_log_enabled(): the areas are there. */
+    atomic_store_explicit(&wanted_level, level, memory_order_release);
+    atomic_flag_clear_explicit(&busy, memory_order_release); /* [busy] */
+}
 
 int shmemi_log_configure(void)
 {
     const char *setting = shmemi_setting("SHMEM_LOG");
     if (!setting) {
-        wanted_areas[0] = 0;
-        bool debug = shmemi_setting_is_set("SHMEM_DEBUG");
-        atomic_store_explicit(&wanted_level, debug ? SHMEMI_LOG_DEBUG : SHMEMI_LOG_WARN, memory_order_relaxed);
+        want(shmemi_setting_is_set("SHMEM_DEBUG") ? SHMEMI_LOG_DEBUG : SHMEMI_LOG_WARN, "");
         return 0;
     }
     size_t length = strcspn(setting, ":");
     for (int level = 0; level < LEVELS; level++) {
         if (strlen(level_names[level]) == length && !strncmp(setting, level_names[level], length)) {
-            snprintf(wanted_areas, sizeof wanted_areas, "%s", setting[length] ? setting + length + 1 : "");
-            atomic_store_explicit(&wanted_level, level, memory_order_relaxed);
+            want(level, setting[length] ? setting + length + 1 : "");
             return 0;
         }
     }
@@ -61,7 +72,8 @@ static bool area_wanted(const char *area)
 
 bool shmemi_log_enabled(enum shmemi_log_level level, const char *area)
 {
-    if ((int)level > atomic_load_explicit(&wanted_level, memory_order_relaxed)) /* a setting: no data hangs on it */
+    /* [wanted] acquire pairs with the release in want(). */
+    if ((int)level > atomic_load_explicit(&wanted_level, memory_order_acquire))
         return false;
     return level <= SHMEMI_LOG_WARN || area_wanted(area);
 }

@@ -60,7 +60,8 @@ void *shmemi_remote_slow(const char *fn, const void *address, size_t bytes, int 
         return view + offset;
     }
     size_t in_heap = (uintptr_t)address - (uintptr_t)job->heap;
-    if (parts->live && in_heap < job->heap_used && bytes <= job->heap_used - in_heap) {
+    size_t used = shmemi_heap_used(job);
+    if (parts->live && in_heap < used && bytes <= used - in_heap) {
         check_block(fn, parts->live, job->heap, in_heap, bytes);
         return job->window + (size_t)pe * job->stride + in_heap;
     }
@@ -68,7 +69,7 @@ void *shmemi_remote_slow(const char *fn, const void *address, size_t bytes, int 
         shmemi_die(
             fn,
             "the range of %zu bytes at %p goes past what has been allocated of the symmetric heap (%zu bytes from %p)",
-            bytes, address, job->heap_used, (void *)job->heap);
+            bytes, address, used, (void *)job->heap);
     if (!address)
         shmemi_die(fn, "the symmetric address is NULL");
     refuse_device(fn, address);
@@ -104,9 +105,9 @@ void *shmemi_reach(const char *fn, const void *address, size_t bytes, int pe, bo
 {
     const struct shmemi_job *job = shmemi_current;
     size_t offset = (uintptr_t)address - (uintptr_t)job->heap;
+    size_t open = atomic_load_explicit(&job->heap_open, memory_order_relaxed); /* [used] */
     *device = false;
-    if ((unsigned)pe >= (unsigned)job->n || (offset < job->heap_open && bytes <= job->heap_open - offset) ||
-        !shmemi_is_device(address))
+    if ((unsigned)pe >= (unsigned)job->n || (offset < open && bytes <= open - offset) || !shmemi_is_device(address))
         return shmemi_remote(fn, address, bytes, pe);
     struct shmemi_device_heap *heap = shmemi_device_heap_holding(address, &offset);
     if (!heap)

@@ -22,7 +22,8 @@ SHMEMI_INLINE void *shmemi_remote(const char *fn, const void *address, size_t by
     const struct shmemi_job *job = shmemi_current;
     if (shmemi_likely((unsigned)pe < (unsigned)job->n)) {
         size_t offset = (uintptr_t)address - (uintptr_t)job->heap;
-        if (shmemi_likely(offset < job->heap_open && bytes <= job->heap_open - offset))
+        size_t open = atomic_load_explicit(&job->heap_open, memory_order_relaxed); /* [used] */
+        if (shmemi_likely(offset < open && bytes <= open - offset))
             return job->window + (size_t)pe * job->stride + offset;
     }
     return shmemi_remote_slow(fn, address, bytes, pe);
@@ -37,7 +38,8 @@ SHMEMI_INLINE void shmemi_check_symmetric(const char *fn, const void *address, s
 {
     const struct shmemi_job *job = shmemi_current;
     size_t offset = (uintptr_t)address - (uintptr_t)job->heap;
-    if (shmemi_unlikely(offset >= job->heap_open || bytes > job->heap_open - offset))
+    size_t open = atomic_load_explicit(&job->heap_open, memory_order_relaxed); /* [used] */
+    if (shmemi_unlikely(offset >= open || bytes > open - offset))
         shmemi_check_symmetric_slow(fn, address, bytes);
 }
 

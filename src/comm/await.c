@@ -114,8 +114,6 @@ static unsigned gather(const struct shmemi_await *wait, _Atomic uint32_t *word, 
 void shmemi_sleeper_announced(void)
 {
     syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-    atomic_thread_fence(
-        memory_order_seq_cst); /* where membarrier is missing, the short nap covers what this does not */
 }
 
 static int sleep_until_done(const struct shmemi_await *wait)
@@ -133,6 +131,8 @@ static int sleep_until_done(const struct shmemi_await *wait)
         atomic_fetch_add_explicit(sleepers, 1, memory_order_seq_cst);
     if (user)
         shmemi_sleeper_announced();
+    /* [sleep] done() may look with less than that order: what it reads is what was stored before this, or later. */
+    atomic_thread_fence(memory_order_seq_cst);
     for (;;) {
         /* [sleep] read before done() is asked: a change after this makes the futex return at once. */
         uint32_t value = atomic_load_explicit(word, memory_order_seq_cst);

@@ -55,7 +55,7 @@ static struct shmemi_contexts *need_table(void)
     struct context *first = &table->at[SHMEMI_CTX_DEFAULT];
     atomic_store_explicit(&first->team, SHMEMI_TEAM_WORLD, memory_order_relaxed); /* published by [contexts] */
     atomic_store_explicit(&first->handle, SHMEMI_CTX_DEFAULT, memory_order_relaxed);
-    atomic_store_explicit(&parts->contexts, table, memory_order_release); /* [contexts] */
+    atomic_store_explicit(&parts->contexts, table, memory_order_release); /* [contexts] pairs with table_of() */
     return table;
 }
 
@@ -115,7 +115,7 @@ static uintptr_t take_place(struct shmemi_contexts *table, uintptr_t team, long 
     c->options = options;
     c->maker = gettid();
     c->session = (struct shmemi_session){0};
-    atomic_store_explicit(&c->handle, handle, memory_order_release); /* [context] */
+    atomic_store_explicit(&c->handle, handle, memory_order_release); /* [context] pairs with find() */
     table->live++;
     table->next = place + 1 < PLACES ? place + 1 : FIRST_PLACE;
     return handle;

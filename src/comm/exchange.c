@@ -150,7 +150,7 @@ struct central {
 static bool epoch_opened(void *argument)
 {
     const struct central *a = argument;
-    /* [epoch] acquire pairs with the exchange by the last one to arrive. */
+    /* [epoch] acquire pairs with the exchange by the last one to arrive, or with the store in claim() (team.c). */
     return (int32_t)(atomic_load_explicit(&a->channel->epoch, memory_order_acquire) - a->epoch) >= 0;
 }
 

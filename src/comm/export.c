@@ -64,7 +64,7 @@ static int tell_segment(void *context, uint64_t segment, struct shmemi_share_seg
 static int tell_memory(void *context, uint64_t segment, uint64_t offset, uint64_t bytes, void **out)
 {
     const struct shmemi_job *job = context;
-    struct shmemi_piece piece = {.address = (uintptr_t)job->heap, .length = job->heap_used};
+    struct shmemi_piece piece = {.address = (uintptr_t)job->heap, .length = shmemi_heap_used(job)};
     if (segment != HEAP && (segment < first_region || !whole_piece(segment - first_region, &piece)))
         return -ENOENT;
     if (offset < piece.offset || offset - piece.offset > piece.length || bytes > piece.length - (offset - piece.offset))
@@ -127,9 +127,10 @@ static int in_heap(const void *address, size_t bytes, struct shmemi_export *what
 {
     const struct shmemi_job *job = shmemi_current;
     uint64_t offset = (uint64_t)((const char *)address - job->heap);
-    if ((const char *)address < job->heap || offset >= job->heap_used)
+    size_t used = shmemi_heap_used(job);
+    if ((const char *)address < job->heap || offset >= used)
         return -ENOENT;
-    if (bytes > job->heap_used - offset)
+    if (bytes > used - offset)
         return shmemi_fail(-EINVAL, "%zu bytes from %p on end beyond the blocks of the symmetric heap", bytes, address);
     what->segment = HEAP;
     what->offset = offset;
@@ -228,7 +229,5 @@ bool shmemi_job_forget_region(uint64_t number)
 
 void shmemi_job_claims(uint64_t *job, uint32_t *pe)
 {
-    bool in_job = shmemi_current->n != 0;
-    *job = in_job ? shmemi_share_number(shmemi_current->parts->identity.name) : 0;
-    *pe = in_job ? (uint32_t)shmemi_current->me : 0;
+    (void)shmemi_joined(job, pe);
 }

@@ -21,7 +21,7 @@ int shmemi_job_revoke(const struct shmemi_key *key);
 void shmemi_job_forget_heap(size_t offset, size_t bytes);
 bool shmemi_job_forget_region(uint64_t number);
 
-/* What this process says of itself when it imports: its job and PE, or nothing. */
+/* What this process says of itself when it imports: its job and PE, or nothing. Any thread, at any time. */
 void shmemi_job_claims(uint64_t *job, uint32_t *pe);
 
 #endif

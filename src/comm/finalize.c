@@ -12,7 +12,7 @@
 #include "on_stream.h"
 #include "order.h"
 
-/* [finishing] release: whoever sees it sees all that this PE has done. */
+/* [finishing] release: whoever sees it sees all that this PE has done; pairs with the acquire in await.c. */
 static int arrive(void)
 {
     struct shmemi_job *job = shmemi_current;

@@ -62,10 +62,12 @@ static int add_chunk(struct shmemi_handles *h)
     if (!chunk)
         return shmemi_fail(-ENOMEM, "no memory for region handles");
     for (uint32_t i = 0; i < CHUNK; i++) {
+        /* published by [chunk] */
         atomic_init(&chunk[i].state, (uint64_t)h->first_generation << 32 | CLOSING);
         chunk[i].next_free = i + 1 < CHUNK ? h->places + i + 2 : 0;
     }
-    atomic_store_explicit(&h->chunks[h->places / CHUNK], chunk, memory_order_release); /* [chunk] */
+    /* [chunk] release pairs with the acquire in place_at(). */
+    atomic_store_explicit(&h->chunks[h->places / CHUNK], chunk, memory_order_release);
     h->free = h->places + 1;
     h->places += CHUNK;
     return 0;
@@ -99,7 +101,9 @@ static struct place *find(shmemx_region_t handle, uint64_t *generation)
     uint64_t value = (uintptr_t)handle;
     uint32_t index = (uint32_t)(value & ((1u << INDEX_BITS) - 1));
     *generation = value >> INDEX_BITS;
-    return job->n && job->parts->regions && index ? place_at(job->parts->regions->handles, index - 1) : NULL;
+    /* [regions] acquire pairs with the release in make_regions(): what is no handle is looked up at any time. */
+    const struct shmemi_regions *all = job->n ? __atomic_load_n(&job->parts->regions, __ATOMIC_ACQUIRE) : NULL;
+    return all && index ? place_at(all->handles, index - 1) : NULL;
 }
 
 int shmemi_handle_hold(shmemx_region_t handle, struct shmemi_region **out)
@@ -155,6 +159,7 @@ static struct shmemi_region *take(shmemx_region_t handle, int64_t deadline)
     do
         if (state >> 32 != generation || state & CLOSING)
             return NULL;
+    /* [handle] acquire pairs with the release in shmemi_handle_new(); one thread alone gets it. */
     while (!atomic_compare_exchange_weak_explicit(&p->state, &state, state | CLOSING, memory_order_acq_rel,
                                                   memory_order_relaxed));
     return empty(shmemi_current->parts->regions->handles, p,

@@ -359,7 +359,7 @@ int shmemi_address_accessible(const void *address, int pe)
     size_t offset;
     if (pe < 0 || pe >= job->n)
         return false;
-    if (in_range(address, job->heap, job->heap_used) ||
+    if (in_range(address, job->heap, shmemi_heap_used(job)) ||
         in_range(address, job->parts->static_data, job->parts->static_bytes))
         return true;
     struct shmemi_device_heap *heap = shmemi_device_heap_holding(address, &offset);
@@ -371,7 +371,7 @@ void *shmemi_address_ptr(const void *address, int pe)
     const struct shmemi_job *job = shmemi_current;
     if (!shmemi_address_accessible(address, pe))
         return NULL;
-    if (in_range(address, job->heap, job->heap_used))
+    if (in_range(address, job->heap, shmemi_heap_used(job)))
         return job->window + (size_t)pe * job->stride + ((uintptr_t)address - (uintptr_t)job->heap);
     char *view;
     if (!in_range(address, job->parts->static_data, job->parts->static_bytes) || shmemi_statics_view(pe, &view) < 0)

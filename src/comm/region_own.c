@@ -104,9 +104,10 @@ static int make_regions(struct shmemi_job_parts *parts)
     }
     pthread_mutex_init(&all->lock, NULL);
     pthread_mutex_init(&all->files_lock, NULL);
-    parts->more_pieces = more_pieces;
+    __atomic_store_n(&parts->more_pieces, more_pieces, __ATOMIC_RELAXED); /* [more] asked for by the service thread */
     parts->end_regions = end_regions;
-    /* [regions] release: complete before it can be found; pairs with the acquire below. */
+    /* [regions] release: complete before it can be found; pairs with the acquires below, in more_pieces() and in
+       handles.c. */
     __atomic_store_n(&parts->regions, all, __ATOMIC_RELEASE);
     return 0;
 }
@@ -155,7 +156,8 @@ static int in_heap(const void *address, size_t size, size_t *offset)
     *offset = (uintptr_t)address - (uintptr_t)job->heap;
     if (*offset >= job->heap_size)
         return 0;
-    return *offset < job->heap_used && size <= job->heap_used - *offset
+    size_t used = shmemi_heap_used(job);
+    return *offset < used && size <= used - *offset
                ? 1
                : shmemi_fail(-EINVAL, "%zu bytes from %p go past what is allocated of the symmetric heap", size,
                              address);
@@ -278,7 +280,7 @@ static void publish(const struct shmemi_region *r)
     struct shmemi_slot *slot = &shmemi_current->slots[r->owner];
     struct shmemi_region_entry *e = r->entry;
     atomic_store_explicit(&e->number, 0, memory_order_relaxed); /* nobody may take the fields for the region before */
-    atomic_thread_fence(memory_order_release);                  /* [region] */
+    atomic_thread_fence(memory_order_release);                  /* [region] pairs with the fence in open_found() */
     e->access = r->access;
     e->kind = (uint32_t)r->kind;
     e->guard = (uint32_t)r->guard;
@@ -366,13 +368,14 @@ static void end_one(struct shmemi_region *r)
        sees the end or it is counted. */
     atomic_store_explicit(&r->entry->state, SHMEMI_REGION_GONE, memory_order_seq_cst);
     bool mapped = atomic_load_explicit(&r->entry->mapped, memory_order_seq_cst) != 0;
+    /* [sleep] as in publish() */
     atomic_fetch_add_explicit(&slot->regions_word, 1, memory_order_seq_cst);
     if (atomic_load_explicit(&slot->regions_sleepers, memory_order_seq_cst))
         shmemi_futex_wake(&slot->regions_word, INT_MAX);
     mapped |= shmemi_job_forget_region(r->number);
     unexpose(r, mapped);
     for (int pe = 0; pe < shmemi_current->n; pe++) {
-        shmemx_region_t at = atomic_load_explicit(&r->at[pe], memory_order_acquire); /* [at] */
+        shmemx_region_t at = atomic_load_explicit(&r->at[pe], memory_order_acquire); /* [at] see shmemi_region_at() */
         if (at)
             shmemi_region_close(at);
     }

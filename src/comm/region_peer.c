@@ -268,7 +268,8 @@ static int open_found(struct shmemi_regions *all, int pe, const struct look *l, 
                                 .guard = (shmemx_guard_t)l->guard,
                                 .type = (shmemx_type_t)l->type};
     memcpy(r->name, l->name, sizeof r->name);
-    /* [gone] counts itself before it looks at the state once more: see end_one(). */
+    /* [gone] counts itself before it looks at the state once more: see end_one(). [region] and what look() copied was
+       of this region, if the number is still its own: pairs with the fence in publish(). */
     atomic_fetch_add_explicit(&r->entry->mapped, 1, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);
     int rc = shmemi_region_check(r);
@@ -315,6 +316,7 @@ void shmemi_region_let_go(struct shmemi_region *r)
         shmemi_device_import_close(r->import);
     if (r->entry &&
         atomic_load_explicit(&r->entry->number, memory_order_relaxed) == r->number + 1) /* its own count still */
+        /* [gone] release: what was done with the mapping is over; pairs with the look in end_one(). */
         atomic_fetch_sub_explicit(&r->entry->mapped, 1, memory_order_release);
     free(r);
 }
@@ -421,7 +423,7 @@ int shmemi_region_symmetric(void *address, size_t size, shmemx_region_t *out)
     struct shmemi_device_heap *heap = shmemi_device_heap_holding(address, &offset);
     if (!heap)
         offset = (uintptr_t)address - (uintptr_t)job->heap;
-    size_t used = heap ? atomic_load_explicit(&heap->used, memory_order_relaxed) : job->heap_used; /* [used] */
+    size_t used = heap ? atomic_load_explicit(&heap->used, memory_order_relaxed) : shmemi_heap_used(job); /* [used] */
     if (!size || offset >= used || size > used - offset)
         return shmemi_fail(-EINVAL, "the %zu bytes at %p are not in what is allocated of this PE's symmetric heap",
                            size, address);

@@ -64,8 +64,9 @@ static void try_to_offer(struct event_wait *w)
                                                           memory_order_acquire, memory_order_relaxed);
     if (!w->offering)
         return;
-    atomic_store_explicit(&own->refused, 0, memory_order_relaxed);                   /* nothing is offered yet */
-    atomic_store_explicit(&own->offer, w->region->number + 1, memory_order_seq_cst); /* [offer] */
+    atomic_store_explicit(&own->refused, 0, memory_order_relaxed); /* nothing is offered yet */
+    /* [offer] release: what this PE wrote before, and `refused`; pairs with the look and the claim in claimed(). */
+    atomic_store_explicit(&own->offer, w->region->number + 1, memory_order_seq_cst);
     ring(own);
 }
 
@@ -102,7 +103,8 @@ static bool is_putting(uint64_t claimer)
 /* Takes the offer back. A claimed one is left to the claimer while that is putting; true when the offer is gone. */
 static bool withdrawn(struct shmemi_slot *own)
 {
-    uint64_t offer = atomic_load_explicit(&own->offer, memory_order_acquire); /* [offer] */
+    /* [offer] acquire: pairs with the claim, and with its end in shmemi_put_to_waiting(): what was put is there. */
+    uint64_t offer = atomic_load_explicit(&own->offer, memory_order_acquire);
     if (!offer)
         return true;
     if (is_putting(offer >> 48))
@@ -171,11 +173,11 @@ static bool first_in_line(const struct line *l)
     const struct shmemi_job *job = shmemi_current;
     for (int p = 0; p < job->n; p++) {
         const struct shmemi_slot *slot = &job->slots[p];
-        /* [place] acquire pairs with the stores in stand(): `putting_to` first, then the stamp. */
+        /* [place] acquire pairs with the stores in try_to_stand(): `putting_to` first, then the stamp. */
         if (p == job->me || atomic_load_explicit(&slot->putting_to, memory_order_acquire) != (uint32_t)l->pe + 1 ||
             shmemi_member_died(&slot->member))
             continue;
-        uint64_t stamp = atomic_load_explicit(&slot->stamp, memory_order_acquire);
+        uint64_t stamp = atomic_load_explicit(&slot->stamp, memory_order_seq_cst);
         if (stamp < l->stamp || stamp == STAMP_PENDING)
             return false;
     }
@@ -247,7 +249,12 @@ static void try_to_stand(struct line *l)
     atomic_store_explicit(&own->stamp, STAMP_PENDING, memory_order_relaxed); /* and so is this */
     atomic_store_explicit(&own->putting_to, (uint32_t)l->pe + 1, memory_order_seq_cst); /* [place] */
     l->stamp = atomic_fetch_add_explicit(&l->target->stamps, 1, memory_order_seq_cst);
-    atomic_store_explicit(&own->stamp, l->stamp, memory_order_seq_cst); /* [place] */
+    /* [place] sequentially consistent, as are the looks at offer and stamp of others: one that came before, found an
+       offer and met STAMP_PENDING, may sleep by now. */
+    atomic_store_explicit(&own->stamp, l->stamp, memory_order_seq_cst);
+    uint64_t offer = atomic_load_explicit(&l->target->offer, memory_order_seq_cst);
+    if (offer && !(offer >> 48))
+        ring(l->target);
 }
 
 static void leave_line(const struct line *l)

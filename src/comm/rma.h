@@ -23,7 +23,7 @@ SHMEMI_INLINE char *shmemi_plain(const void *address, size_t bytes, int pe)
     const struct shmemi_job *job = shmemi_current;
     if (shmemi_likely((unsigned)pe < (unsigned)job->n)) {
         size_t offset = (uintptr_t)address - (uintptr_t)job->heap;
-        size_t open = __atomic_load_n(&job->copy_open, __ATOMIC_RELAXED); /* [devices] */
+        size_t open = atomic_load_explicit(&job->copy_open, memory_order_relaxed); /* [devices] */
         if (shmemi_likely(offset < open && bytes <= open - offset))
             return job->window + (size_t)pe * job->stride + offset;
     }

@@ -84,7 +84,8 @@ static int make_table(struct shmemi_job_parts *parts)
     atomic_store_explicit(&teams->at[SHMEMI_TEAM_SHARED], shared, memory_order_relaxed);
     parts->teams = teams;
     parts->end_teams = end_teams;
-    atomic_store_explicit(&parts->world, world, memory_order_release); /* [world] */
+    /* [world] release pairs with the acquires in shmemi_world() and shmemi_team_group(). */
+    atomic_store_explicit(&parts->world, world, memory_order_release);
     return 0;
 }
 
@@ -105,7 +106,7 @@ static struct shmemi_group *find(uintptr_t team)
     struct shmemi_group *world;
     if (shmemi_current->n == 0 || team == SHMEMI_TEAM_INVALID || shmemi_world(&world) < 0)
         return NULL;
-    /* [team] acquire pairs with the releases in publish() and, of the handle, in begin_team(). */
+    /* [team] acquire pairs with the releases in claim() and, of the handle, in begin_team(). */
     struct shmemi_group *g =
         atomic_load_explicit(&shmemi_current->parts->teams->at[team & (PLACES - 1)], memory_order_acquire);
     return g && atomic_load_explicit(&g->handle, memory_order_acquire) == team ? g : NULL;
@@ -204,14 +205,16 @@ static int claim(void)
     struct shmemi_group *g = atomic_load_explicit(&teams->at[place], memory_order_relaxed); /* under the lock */
     if (rc == 0 && !g) {
         g = new_group();
-        atomic_store_explicit(&teams->at[place], g, memory_order_release); /* [team] */
+        atomic_store_explicit(&teams->at[place], g, memory_order_release); /* [team] pairs with find() */
         rc = g ? 0 : -ENOMEM;
     }
     if (rc == 0) {
         teams->taken[place] = true;
-        /* Not behind what the place's last team waited for; published by the parent's exchange. */
+        /* Not behind what the place's last team waited for. [epoch] release: who is late in leaving that team may find
+           this in place of its last epoch, which this PE has seen. The parent's exchange publishes it to the new team.
+         */
         atomic_store_explicit(&channel_of(shmemi_current->me, place)->epoch, (uint32_t)teams->rounds[place],
-                              memory_order_relaxed);
+                              memory_order_release);
     }
     pthread_mutex_unlock(&parts->lock);
     return rc < 0 ? rc : place;
@@ -311,13 +314,13 @@ static uintptr_t begin_team(const struct shmemi_group *parent, const struct part
     for (int i = 0; i < g->size; i++) {
         struct offer theirs;
         memcpy(&theirs, shmemi_group_published(parent, part->start + i * part->stride), sizeof theirs);
-        int other = theirs.axis[axis].place;
-        g->peers[i].channel = channel_of(shmemi_group_pe(g, i), other < FIRST ? FIRST : other);
+        int other = theirs.axis[axis].place; /* read once more than agree() did: it may say something else by now */
+        g->peers[i].channel = channel_of(shmemi_group_pe(g, i), other && place_is_good(other) ? other : FIRST);
         g->peers[i].base = theirs.axis[axis].rounds;
     }
     uintptr_t number = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed) + 1; /* needs to be unique only */
     uintptr_t handle = number << PLACE_BITS | (uintptr_t)place;
-    atomic_store_explicit(&g->handle, handle, memory_order_release); /* [team] */
+    atomic_store_explicit(&g->handle, handle, memory_order_release); /* [team] pairs with find() */
     return handle;
 }
 

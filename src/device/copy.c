@@ -48,12 +48,12 @@ static int check_adopted(const struct ends *e)
 /* Lets the device of a stream touch a span that lies on another. */
 static int admit(struct shmemi_device_span *span, int device)
 {
-    /* [admitted] relaxed: being let in twice does no harm. */
+    /* [admitted] relaxed, as below: several copies hold the lock together, and being let in twice does no harm. */
     if (!span || span->device == device || __atomic_load_n(&span->admitted, __ATOMIC_RELAXED) >> device & 1)
         return 0;
     int rc = span->memory ? span->hal->admit(span->memory, device) : span->hal->reach(device, span->device);
     if (rc == 0)
-        __atomic_fetch_or(&span->admitted, (uint64_t)1 << device, __ATOMIC_RELAXED);
+        __atomic_fetch_or(&span->admitted, (uint64_t)1 << device, __ATOMIC_RELAXED); /* [admitted] */
     return rc;
 }
 

@@ -36,7 +36,7 @@ struct shmemi_device_span {
     bool read_only;
     const struct shmemi_device_memory *memory; /* NULL: adopted */
     struct shmemi_device_pool *pool;           /* or NULL */
-    uint64_t admitted;                     /* a bit a device of this process that was let in; under the table's lock */
+    uint64_t admitted;                     /* a bit a device of this process that was let in; [admitted]; 0 in copies */
     struct shmemi_device_adopted *adopted; /* or NULL */
 };
 
@@ -47,7 +47,7 @@ bool shmemi_device_table_find(const void *address, struct shmemi_device_span *ou
 extern _Atomic size_t shmemi_device_spans;
 static inline bool shmemi_device_any(void)
 {
-    /* [spans] relaxed: whoever got an address got it after it was counted. */
+    /* [spans] relaxed: pairs with the stores in table.c; whoever got an address got it after it was counted. */
     return atomic_load_explicit(&shmemi_device_spans, memory_order_relaxed) != 0;
 }
 

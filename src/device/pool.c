@@ -28,7 +28,7 @@ struct shmemi_device_pool {
     struct shmemi_share *share;
     struct shmemi_key_record *keys;
     uint64_t number;
-    struct pin *pins; /* under the lock */
+    struct pin *pins; /* under the lock, which is taken after the list's */
     unsigned holds;   /* under the list's lock */
     bool exported;    /* some key was made; under the lock */
 };
@@ -131,6 +131,14 @@ int shmemi_device_pool_create_exact(const char *type, int device, size_t bytes, 
     return create(type, device, bytes, true, out);
 }
 
+static bool has_pins(struct shmemi_device_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool any = pool->pins != NULL;
+    pthread_mutex_unlock(&pool->lock);
+    return any;
+}
+
 static int unlist(struct shmemi_device_pool *pool)
 {
     int rc = 0;
@@ -140,7 +148,7 @@ static int unlist(struct shmemi_device_pool *pool)
         at = &(*at)->next;
     if (!*at)
         rc = shmemi_fail(-EINVAL, "the pool is none of this process's, or was closed");
-    else if (pool->pins)
+    else if (has_pins(pool))
         rc = shmemi_fail(-EBUSY, "memory of the pool is registered as a region: deregister it first");
     else if (pool->holds)
         rc = shmemi_fail(-EBUSY, "%u imports of the pool's own keys are open in this process: close them first",

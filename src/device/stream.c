@@ -25,7 +25,7 @@ static int kind_of(const struct shmemi_device_hal *hal)
     return hal == shmemi_device_hal(0) ? 0 : 1;
 }
 
-/* [forked] relaxed: a child begins with one thread. */
+/* [forked] relaxed, all: a child begins with one thread, which this is, and sees what was before the fork. */
 static void in_child(void)
 {
     atomic_store_explicit(&forked, atomic_load_explicit(&used, memory_order_relaxed), memory_order_relaxed);
@@ -38,7 +38,7 @@ static void watch(void)
 
 int shmemi_device_check_process(void)
 {
-    return atomic_load_explicit(&forked, memory_order_relaxed)
+    return atomic_load_explicit(&forked, memory_order_relaxed) /* [forked] */
                ? shmemi_fail(-EPERM, "this process was forked by one that used devices, and drivers do not survive "
                                      "that: start it anew (Python: the start method 'spawn')")
                : 0;

@@ -133,12 +133,21 @@ void shmemi_device_table_allow(const char *begin, bool writable)
     pthread_rwlock_unlock(&table.lock);
 }
 
+/* But for `admitted`, which copies change under the same lock as this one. */
+static void copy_span(struct shmemi_device_span *to, const struct shmemi_device_span *from)
+{
+    const size_t before = offsetof(struct shmemi_device_span, admitted), behind = before + sizeof from->admitted;
+    memcpy(to, from, before);
+    memcpy((char *)to + behind, (const char *)from + behind, sizeof *from - behind);
+    to->admitted = 0;
+}
+
 bool shmemi_device_table_find(const void *address, struct shmemi_device_span *out)
 {
     shmemi_device_table_lock();
     const struct shmemi_device_span *span = shmemi_device_table_at(address);
     if (span)
-        *out = *span;
+        copy_span(out, span);
     shmemi_device_table_unlock();
     return span != NULL;
 }

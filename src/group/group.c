@@ -115,8 +115,9 @@ static int claim(struct shmemi_pg *g)
     if (!atomic_compare_exchange_strong_explicit(&row->who, &nobody, mine, memory_order_acq_rel, memory_order_acquire))
         return shmemi_fail(-EEXIST, "another process (pid %d) is rank %d of the group",
                            (int)atomic_load_explicit(&row->pid, memory_order_relaxed), g->rank);
-    atomic_store_explicit(&row->pid, (int32_t)getpid(), memory_order_relaxed);   /* for messages */
-    atomic_store_explicit(&row->state, SHMEMI_PG_PRESENT, memory_order_release); /* [state] */
+    atomic_store_explicit(&row->pid, (int32_t)getpid(), memory_order_relaxed); /* for messages */
+    /* [state] release: pairs with the acquire in shmemi_pg_check_rank(). */
+    atomic_store_explicit(&row->state, SHMEMI_PG_PRESENT, memory_order_release);
     return 0;
 }
 
@@ -260,10 +261,11 @@ int shmemi_pg_close(struct shmemi_pg *g)
     if (!forked) {
         struct shmemi_pg_row *row = &g->shared->rows[g->rank];
         uint32_t present = SHMEMI_PG_PRESENT;
-        /* [state] release: all that this rank did comes before. Who gave up keeps saying why. */
+        /* [state] release: all that this rank did comes before; pairs with the acquire in shmemi_pg_check_rank(). Who
+           gave up keeps saying why. */
         atomic_compare_exchange_strong_explicit(&row->state, &present, SHMEMI_PG_LEFT, memory_order_release,
                                                 memory_order_relaxed);
-        atomic_fetch_add_explicit(&g->shared->bell, 1, memory_order_seq_cst);
+        atomic_fetch_add_explicit(&g->shared->bell, 1, memory_order_seq_cst); /* [bell] see sleep_for() in steps.c */
         shmemi_futex_wake(&g->shared->bell, INT_MAX);
     }
     put_away(g, forked);

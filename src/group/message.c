@@ -149,9 +149,10 @@ static int sleep_for_mail(struct shmemi_pg *g, uint32_t seen)
     }
     int rc = 0;
     if (!changed) {
-        atomic_fetch_add_explicit(&row->mail_sleepers, 1, memory_order_seq_cst); /* [mail] */
+        /* [mail] seq_cst: announced before the kernel compares the word with `seen`; see shmemi_pg_notify(). */
+        atomic_fetch_add_explicit(&row->mail_sleepers, 1, memory_order_seq_cst);
         rc = shmemi_domain_sleep(g->domain, &row->mail, seen, holder, deadline);
-        atomic_fetch_sub_explicit(&row->mail_sleepers, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&row->mail_sleepers, 1, memory_order_relaxed); /* a wake too many does no harm */
     }
     pthread_mutex_lock(&g->mail->lock);
     return rc == -EINTR ? rc : 0;
@@ -229,7 +230,8 @@ void shmemi_pg_mail_close(struct shmemi_pg *g, bool forked)
     }
     for (struct shmemi_pg_request *r = mail->first, *next; r; r = next) { /* whoever began them has given them up */
         next = r->next;
-        free(r);
+        if (r->left_alone) /* else it is on the stack of a thread, of the parent of this child */
+            free(r);
     }
     if (!forked) { /* a lock that a thread of the parent had is never given back */
         pthread_mutex_destroy(&mail->lock);

@@ -64,7 +64,8 @@ static bool take_window(struct shmemi_pg_request *r)
     for (unsigned i = 0; i < SHMEMI_PG_WINDOWS; i++)
         if (!(mail->windows & 1u << i)) {
             mail->windows |= 1u << i;
-            atomic_store_explicit(&r->letter->window, i + 1, memory_order_release); /* [half] */
+            /* [half] release: pairs with the acquire in drain(). */
+            atomic_store_explicit(&r->letter->window, i + 1, memory_order_release);
             return true;
         }
     return false;
@@ -82,7 +83,8 @@ static void finish(struct shmemi_pg_request *r, int rc)
 static bool fill(struct shmemi_pg_request *r)
 {
     struct shmemi_pg_letter *letter = r->letter;
-    uint32_t all = shmemi_pg_halves(r->bytes), window = atomic_load_explicit(&letter->window, memory_order_relaxed);
+    uint32_t all = shmemi_pg_halves(r->bytes);
+    uint32_t window = atomic_load_explicit(&letter->window, memory_order_relaxed); /* our own, as below */
     bool moved = false;
     if (!window && !take_window(r))
         return false;

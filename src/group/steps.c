@@ -65,7 +65,7 @@ static bool is_over(const struct shmemi_pg *g, const struct wait *w)
 const char *shmemi_pg_rank_text(const struct shmemi_pg *g, int rank, char out[SHMEMI_PG_RANK_TEXT])
 {
     snprintf(out, SHMEMI_PG_RANK_TEXT, "rank %d (pid %d)", rank,
-             (int)atomic_load_explicit(&g->shared->rows[rank].pid, memory_order_relaxed));
+             (int)atomic_load_explicit(&g->shared->rows[rank].pid, memory_order_relaxed)); /* for people */
     return out;
 }
 
@@ -75,13 +75,14 @@ int shmemi_pg_check_rank(const struct shmemi_pg *g, int rank, const char *what)
     const struct shmemi_pg_row *row = &g->shared->rows[rank];
     /* [who] acquire: pairs with the release in claim(). */
     uint64_t holder = atomic_load_explicit(&row->who, memory_order_acquire);
-    uint32_t state = atomic_load_explicit(&row->state, memory_order_acquire); /* [state] pairs with the releases */
+    /* [state] acquire: pairs with the releases in claim(), shmemi_pg_close() and shmemi_pg_give_up(). */
+    uint32_t state = atomic_load_explicit(&row->state, memory_order_acquire);
     shmemi_pg_rank_text(g, rank, who);
     if (state == SHMEMI_PG_GAVE_UP) {
         char reason[SHMEMI_PG_REASON];
         memcpy(reason, row->reason, sizeof reason);
         reason[sizeof reason - 1] = 0;
-        int code = row->code;
+        int code = *(volatile const int32_t *)&row->code; /* read once: it is not trusted */
         return shmemi_fail(code < 0 && code > -4096 ? code : -ECANCELED, "%s gave up, and %s cannot end: %s", who, what,
                            reason);
     }
@@ -148,6 +149,7 @@ static int sleep_for(const struct shmemi_pg *g, const struct wait *w)
         rc = look_at_ranks(g, w);
         if (rc < 0)
             break;
+        /* [who] relaxed: whose life is slept on; looked at again after the sleep */
         rc = shmemi_domain_sleep(g->domain, &shared->bell, seen,
                                  atomic_load_explicit(&shared->rows[rank].who, memory_order_relaxed), g->deadline);
         if (rc == -ETIMEDOUT)

@@ -34,6 +34,15 @@ static int own_descriptor(uint64_t which, struct shmemi_message *m)
     return fd;
 }
 
+/* [more] relaxed: pairs with the store in make_regions(); what the function looks at it acquires itself. */
+static void more_pieces(struct shmemi_job *job, uint64_t number, uint32_t first, struct shmemi_message *reply)
+{
+    bool (*more)(struct shmemi_job *, uint64_t, uint32_t, struct shmemi_message *) =
+        __atomic_load_n(&job->parts->more_pieces, __ATOMIC_RELAXED);
+    if (more)
+        more(job, number, first, reply);
+}
+
 static void give_descriptor(int socket, uint64_t which)
 {
     struct shmemi_message m = shmemi_message(SHMEMI_MESSAGE_FD);
@@ -58,9 +67,9 @@ void shmemi_answer(void *context, int socket)
     }
     if (m.type == SHMEMI_MESSAGE_FD)
         give_descriptor(socket, m.value);
-    if (m.type == SHMEMI_MESSAGE_PIECES && job->parts->more_pieces) {
+    if (m.type == SHMEMI_MESSAGE_PIECES) {
         struct shmemi_message reply = shmemi_message(SHMEMI_MESSAGE_PIECES);
-        job->parts->more_pieces(job, m.value, (uint32_t)m.rank, &reply);
+        more_pieces(job, m.value, (uint32_t)m.rank, &reply);
         shmemi_wire_send(socket, &reply, sizeof reply, NULL, 0, shmemi_now() + ANSWER_WITHIN);
     }
     if (m.type == SHMEMI_MESSAGE_WHO)
@@ -91,10 +100,10 @@ static int answer_self(struct shmemi_message *m, int *fd, unsigned *fds, struct 
         if (own >= 0 && *fd < 0)
             return shmemi_fail_errno("copying a descriptor");
         *fds = *fd >= 0;
-    } else if (m->type == SHMEMI_MESSAGE_PIECES && job->parts->more_pieces) {
+    } else if (m->type == SHMEMI_MESSAGE_PIECES) {
         uint32_t first = (uint32_t)m->rank;
         m->count = 0;
-        job->parts->more_pieces(job, m->value, first, m);
+        more_pieces(job, m->value, first, m);
     } else if (who)
         who->pid = getpid();
     return 0;

@@ -15,19 +15,20 @@
 /* Pages are taken by the granule. A free range this large gives its granules back to the system. */
 enum { GRANULE = 64 << 10, RETURN_FROM = 4 << 20 };
 
-/* What has been allocated at some time can be addressed. Written under the lock; a racing reader of the old value would
-   have used a block before its allocation returned. */
+/* What has been allocated at some time can be addressed. Written under the lock; [used] relaxed: a racing reader of the
+   old value would have used a block before its allocation returned. */
 static void note_use(size_t end)
 {
     struct shmemi_job *job = shmemi_current;
-    if (end > job->heap_used)
-        job->heap_used = end;
-    if (!job->parts->live)
-        job->heap_open = job->heap_used;
+    size_t used = shmemi_heap_used(job), open;
+    if (end > used)
+        atomic_store_explicit(&job->heap_used, used = end, memory_order_relaxed);
+    open = job->parts->live ? 0 : used;
+    atomic_store_explicit(&job->heap_open, open, memory_order_relaxed);
     /* [devices] relaxed: whoever has an address of such memory got it after this. */
     bool devices = shmemi_device_any();
-    __atomic_store_n(&job->devices, devices, __ATOMIC_RELAXED);
-    __atomic_store_n(&job->copy_open, devices ? 0 : job->heap_open, __ATOMIC_RELAXED);
+    atomic_store_explicit(&job->devices, devices, memory_order_relaxed);
+    atomic_store_explicit(&job->copy_open, devices ? 0 : open, memory_order_relaxed);
 }
 
 /* Memory of devices has come, or is gone. */

@@ -3,6 +3,7 @@
 #ifndef SHMEMI_JOB_JOB_H
 #define SHMEMI_JOB_JOB_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,33 +17,48 @@ struct shmemi_job {
     int me;       /* this PE */
     char *window; /* PE p's heap is at window + p * stride */
     size_t stride;
-    char *heap;       /* this PE's own: window + me * stride */
-    size_t heap_open; /* heap_used, or 0 where SHMEM_DEBUG has every address looked up */
-    size_t copy_open; /* for copies: also 0 while this process has memory of devices, which either end may be */
+    char *heap;                /* this PE's own: window + me * stride */
+    _Atomic size_t heap_open;  /* heap_used, or 0 where SHMEM_DEBUG has every address looked up; [used] */
+    _Atomic size_t copy_open;  /* for copies: also 0 while this process has memory of devices, which either end may be;
+                                  [devices] */
     struct shmemi_slot *slots; /* one a PE, in the control segment */
-    bool devices;              /* this process has memory of devices, which a local address may be */
+    _Atomic bool devices;      /* this process has memory of devices, which a local address may be; [devices] */
     /* The rest is read rarely. */
     struct shmemi_control *control;
     struct shmemi_job_parts *parts;
-    size_t heap_used; /* no block has gone beyond this: what a symmetric address is checked against */
-    size_t heap_size; /* the ceiling */
+    _Atomic size_t heap_used; /* no block has gone beyond this: what a symmetric address is checked against; [used] */
+    size_t heap_size;         /* the ceiling */
 };
 
 /* The job that this process is in; never NULL (an empty job with n == 0 stands for none). */
 extern struct shmemi_job *shmemi_current;
 
-/* Whether a local address may be memory of a device. */
+/* Whether a local address may be memory of a device. [devices] relaxed: whoever has such an address got it after. */
 SHMEMI_INLINE bool shmemi_near_devices(void)
 {
-    return shmemi_unlikely(__atomic_load_n(&shmemi_current->devices, __ATOMIC_RELAXED)); /* [devices] */
+    return shmemi_unlikely(atomic_load_explicit(&shmemi_current->devices, memory_order_relaxed));
+}
+
+/* How far the heap has been allocated. [used] relaxed, as is the load of heap_open: other threads use their blocks
+   while one allocates, and whoever has an address got it after it was counted in shmemi_heap_take(). */
+static inline size_t shmemi_heap_used(const struct shmemi_job *job)
+{
+    return atomic_load_explicit(&job->heap_used, memory_order_relaxed);
 }
 
 /* Where this process stands when there is no job: "before shmem_init", "after shmem_finalize", "in a forked child ...".
  */
 const char *shmemi_no_job(void);
 
+/* From here on this process is in that job. */
+void shmemi_job_begin(struct shmemi_job *job);
+
 /* From here on this process has no job: finalize was called, or it is a forked child. */
 void shmemi_job_end(bool forked);
+
+/* Whether this process is in a job; if so a number that stands for the job's name, and the PE; else zeros. Any thread,
+   at any time: unlike shmemi_current, which is for whoever knows that there is a job and that nobody ends it. */
+bool shmemi_joined(uint64_t *number, uint32_t *pe);
 
 /* Prints "shmem: PE 2 (pid 71): <fn>: <text>" and ends this process and thereby the job. */
 _Noreturn void shmemi_die(const char *fn, const char *format, ...) SHMEMI_PRINTF(2, 3);

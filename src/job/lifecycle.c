@@ -385,6 +385,7 @@ static void announce(const struct shmemi_job *job)
 static void forget_in_child(void)
 {
     struct shmemi_job *job = shmemi_current;
+    pthread_mutex_init(&lifecycle, NULL); /* another thread may have been in init or finalize */
     if (job->n == 0)
         return;
     shmemi_service_forget(job->parts->service);
@@ -419,7 +420,7 @@ int shmemi_init(const struct shmemi_job_request *request)
     if (rc == 0) {
         job->parts->inits = 1;
         announce(job);
-        shmemi_current = job;
+        shmemi_job_begin(job);
     } else if (job) {
         shmemi_service_stop(job->parts->service);
         free_job(job);
@@ -462,7 +463,9 @@ bool shmemi_uninit(void)
 
 bool shmemi_initialized(void)
 {
-    return shmemi_current->n != 0;
+    uint64_t number;
+    uint32_t pe;
+    return shmemi_joined(&number, &pe);
 }
 
 void shmemi_global_exit(int status)

@@ -25,6 +25,7 @@ int shmemi_leave(void);
 /* Takes one init back; whether it was the first one, so that the process has to leave. */
 bool shmemi_uninit(void);
 
+/* Any thread, at any time. */
 bool shmemi_initialized(void);
 
 /* "shmem 0.1.0, OpenSHMEM 1.6" */

@@ -214,6 +214,7 @@ int shmemi_pmix_find(int64_t deadline, struct shmemi_pmix_place *out)
 void shmemi_pmix_end(void)
 {
     static atomic_flag ended = ATOMIC_FLAG_INIT;
-    if (session.pid == getpid() && !atomic_flag_test_and_set(&ended))
+    /* relaxed: one thread alone does it, and none waits for that */
+    if (session.pid == getpid() && !atomic_flag_test_and_set_explicit(&ended, memory_order_relaxed))
         pmix.finalize(NULL, 0);
 }

@@ -240,11 +240,16 @@ static void release_system_calls(struct shmemi_fork_trap *trap)
 
 typedef void handler(int number, siginfo_t *info, void *context);
 
+/* *old is what the action was a moment ago: the kernel begins to call `handle`, in any thread, before it says what was
+   there, and that has to be known by then. */
 static void take_action(int number, handler *handle, struct shmemi_kernel_action *old)
 {
     struct shmemi_kernel_action action = {.handler = (uintptr_t)handle, .flags = SA_SIGINFO, .mask = ~UINT64_C(0)};
+    struct shmemi_kernel_action before = *old;
     give_restorer(&action);
-    set_action(number, &action, old);
+    set_action(number, &action, &before);
+    if (before.handler != old->handler || before.flags != old->flags || before.mask != old->mask)
+        *old = before; /* another thread has just changed it */
 }
 
 static void leave_action(int number, handler *handle, const struct shmemi_kernel_action *old)
@@ -260,6 +265,8 @@ void shmemi_fork_trap_set(struct shmemi_fork_trap *trap)
     const uint64_t closed = ~(segv | sys);
     trap->parent = (int32_t)shmemi_raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
     trap->child_done = trap->parent_done = false;
+    set_action(SIGSEGV, NULL, &trap->old_segv);
+    set_action(SIGSYS, NULL, &trap->old_sys);
     forking = trap;
     atomic_store_explicit(&anybody, trap,
                           memory_order_release); /* [fork-trap] pairs with the acquire in the handlers */

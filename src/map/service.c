@@ -87,10 +87,23 @@ static struct {
 
 /* --- the thread -------------------------------------------------------------------------------------------------- */
 
+/* A child may be forked between any two steps of this thread, and puts away what it finds: memory is then as the steps
+   so far have left it, if the compiler keeps their order. */
+#define IN_PROGRAM_ORDER() atomic_signal_fence(memory_order_seq_cst)
+
+static void list(struct hub *hub, int socket, const struct shmemi_service *service)
+{
+    hub->pending[hub->pendings] = (struct pending){socket, shmemi_now(), service};
+    IN_PROGRAM_ORDER(); /* what is counted is listed */
+    hub->pendings++;
+}
+
 static void drop(struct hub *hub, unsigned i)
 {
     int socket = hub->pending[i].socket;
-    hub->pending[i] = hub->pending[--hub->pendings]; /* first: a child that is forked now closes what is listed */
+    hub->pending[i] = hub->pending[hub->pendings - 1];
+    IN_PROGRAM_ORDER(); /* first: a child that is forked now closes what is listed */
+    hub->pendings--;
     close(socket);
 }
 
@@ -112,7 +125,8 @@ static void add_coming(struct hub *hub)
     for (struct shmemi_service *next; s; s = next) {
         next = s->next;
         struct pollfd *room = s->room, *before = hub->polls;
-        s->room = NULL; /* each is in one place at most, also for a child that is forked at this instant */
+        s->room = NULL;
+        IN_PROGRAM_ORDER(); /* each is in one place at most, also for a child that is forked at this instant */
         if (s->room_size > hub->polls_size) {
             hub->polls = room;
             hub->polls_size = s->room_size;
@@ -189,7 +203,7 @@ static void accept_some(struct hub *hub, const struct shmemi_service *s)
     for (int i = 0; i < ACCEPT_AT_ONCE && hub->pendings < PENDING_MOST; i++) {
         int rc = s->accept(s->listener, &socket);
         if (rc == 0)
-            hub->pending[hub->pendings++] = (struct pending){socket, shmemi_now(), s};
+            list(hub, socket, s);
         else if (rc != -EAGAIN)
             shmemi_warn("map", "a connection was refused: %s", shmemi_last_error());
         if (rc == -EMFILE || rc == -ENFILE)

@@ -96,18 +96,13 @@ static void answer(void *context, int socket)
     shmemi_share_serve(&share->server, socket);
 }
 
-/* [taken] sequentially consistent, as where it is read: a key that is revoked
-   before this is seen is not handed out any more, but for an answer that is just being sent. */
+/* [taken] sequentially consistent, as where it is read, in share_keys.c: a key that is revoked before this is seen is
+   not handed out any more, but for an answer that is just being sent. */
 static void taken(void *context, uint32_t index)
 {
     struct shmemi_share *s = context;
     if (index < s->config.count)
         __atomic_fetch_or(&s->config.keys[index].flags, SHMEMI_KEY_TAKEN, __ATOMIC_SEQ_CST);
-}
-
-static bool is_taken(const struct shmemi_share *s, uint32_t index)
-{
-    return __atomic_load_n(&s->config.keys[index].flags, __ATOMIC_SEQ_CST) & SHMEMI_KEY_TAKEN; /* [taken] */
 }
 
 /* A guest may have what no member has any more. */
@@ -348,15 +343,16 @@ int shmemi_share_look_up(struct shmemi_share *s, const struct shmemi_key *key, s
 int shmemi_share_revoke(struct shmemi_share *s, const struct shmemi_key *key)
 {
     struct shmemi_tell tell = {0};
+    bool taken = false;
     int rc = check_alive(s);
     if (rc < 0)
         return rc;
     if (key->share != s->config.number || key->uid != s->uid)
         return shmemi_fail(-ENOKEY, "the key is of another share");
     pthread_mutex_lock(&s->lock);
-    rc = shmemi_keys_revoke(&s->keys, key->index, key->token);
+    rc = shmemi_keys_revoke(&s->keys, key->index, key->token, &taken);
     pthread_mutex_unlock(&s->lock);
-    if (rc == 0 && is_taken(s, key->index))
+    if (rc == 0 && taken)
         shmemi_share_tell(&tell, key);
     return rc;
 }
@@ -370,12 +366,12 @@ unsigned shmemi_share_revoke_range(struct shmemi_share *s, uint64_t number, uint
         return 0;
     for (uint32_t at = 0;; count++) {
         pthread_mutex_lock(&s->lock);
-        bool another = shmemi_keys_revoke_next(&s->keys, number, offset, bytes, &at, key.token);
+        bool taken = false, another = shmemi_keys_revoke_next(&s->keys, number, offset, bytes, &at, key.token, &taken);
         pthread_mutex_unlock(&s->lock);
         if (!another)
             return count;
         key.index = at - 1;
-        if (is_taken(s, key.index))
+        if (taken)
             shmemi_share_tell(&tell, &key);
     }
 }

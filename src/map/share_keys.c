@@ -287,14 +287,22 @@ bool shmemi_keys_find_equal(struct shmemi_keys *keys, const struct shmemi_export
 }
 
 /* The state was this when it was read, LIVE or ORPHANED. */
-static bool revoke(struct shmemi_key_record *r, uint32_t state)
+static bool revoke(struct shmemi_key_record *r, uint32_t state, bool *taken)
 {
-    /* [state] release pairs with the acquire in claim(); one process alone revokes it. */
-    return atomic_compare_exchange_strong_explicit(&r->state, &state, with_kind(state, SHMEMI_KEY_REVOKED),
-                                                   memory_order_release, memory_order_relaxed);
+    const uint32_t revoked = with_kind(state, SHMEMI_KEY_REVOKED);
+    /* [state] release pairs with the acquire in claim(); one process alone revokes it. [taken] sequentially consistent,
+       as is the setting of the flag in share.c: a key that is taken after this look is one that was just being sent. */
+    if (!atomic_compare_exchange_strong_explicit(&r->state, &state, revoked, memory_order_seq_cst,
+                                                 memory_order_relaxed))
+        return false;
+    *taken = __atomic_load_n(&r->flags, __ATOMIC_SEQ_CST) & SHMEMI_KEY_TAKEN; /* [taken] */
+    /* [record] acquire: as in read_record(). Another member may use the record again, with flags of its own. */
+    atomic_thread_fence(memory_order_acquire);
+    *taken |= atomic_load_explicit(&r->state, memory_order_relaxed) != revoked;
+    return true;
 }
 
-int shmemi_keys_revoke(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2])
+int shmemi_keys_revoke(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2], bool *taken)
 {
     struct shmemi_key_record copy;
     for (;;) {
@@ -303,7 +311,7 @@ int shmemi_keys_revoke(struct shmemi_keys *keys, uint32_t index, const uint64_t 
             return rc;
         /* [state] relaxed: the copy is this function's own. */
         uint32_t state = atomic_load_explicit(&copy.state, memory_order_relaxed);
-        if (!revoke(&keys->records[index], state))
+        if (!revoke(&keys->records[index], state, taken))
             continue;
         count_revoked(keys, index, shmemi_key_kind(state) == SHMEMI_KEY_LIVE);
         return 0;
@@ -311,7 +319,7 @@ int shmemi_keys_revoke(struct shmemi_keys *keys, uint32_t index, const uint64_t 
 }
 
 bool shmemi_keys_revoke_next(struct shmemi_keys *keys, uint64_t segment, uint64_t offset, uint64_t bytes,
-                             uint32_t *index, uint64_t token[2])
+                             uint32_t *index, uint64_t token[2], bool *taken)
 {
     struct shmemi_key_record copy;
     uint64_t end = bytes > UINT64_MAX - offset ? UINT64_MAX : offset + bytes;
@@ -323,7 +331,7 @@ bool shmemi_keys_revoke_next(struct shmemi_keys *keys, uint64_t segment, uint64_
         uint32_t state = read_record(r, &copy);
         if (shmemi_key_kind(state) != SHMEMI_KEY_LIVE || copy.segment != segment ||
             !shmemi_key_record_is_sound(&copy) || copy.offset >= end || offset >= copy.offset + copy.bytes ||
-            !revoke(r, state))
+            !revoke(r, state, taken))
             continue;
         memcpy(token, copy.token, sizeof copy.token);
         count_revoked(keys, *index, 1);

@@ -52,15 +52,16 @@ bool shmemi_keys_find_equal(struct shmemi_keys *keys, const struct shmemi_export
 /* A sound copy of the record of that key: 0 (LIVE or ORPHANED), -ENOKEY, -EKEYREVOKED. */
 int shmemi_keys_find(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2], struct shmemi_key_record *out);
 
-/* Under the share's lock: LIVE or ORPHANED becomes REVOKED: 0, -ENOKEY, -EKEYREVOKED. */
-int shmemi_keys_revoke(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2]);
+/* Under the share's lock: LIVE or ORPHANED becomes REVOKED: 0, -ENOKEY, -EKEYREVOKED. *taken: whether a process that is
+   no member may have it. */
+int shmemi_keys_revoke(struct shmemi_keys *keys, uint32_t index, const uint64_t token[2], bool *taken);
 
 /* Under the share's lock. Steps through the LIVE keys of memory that overlaps the range and makes them REVOKED. *index
-   is 0 at first. Whether there was another one: its index is *index - 1. Guests are the caller's to tell
-   (shmemi_share_revoke_range() does). Whoever finishes what a dead member was freeing does not, for that holds a lock
-   that guests may be waiting for: as long as a member lives it is asked first, and refuses; a guest goes on with what
-   it holds. */
+   is 0 at first. Whether there was another one: its index is *index - 1. *taken as above: guests are the caller's to
+   tell (shmemi_share_revoke_range() does). Whoever finishes what a dead member was freeing does not, for that holds a
+   lock that guests may be waiting for: as long as a member lives it is asked first, and refuses; a guest goes on with
+   what it holds. */
 bool shmemi_keys_revoke_next(struct shmemi_keys *keys, uint64_t segment, uint64_t offset, uint64_t bytes,
-                             uint32_t *index, uint64_t token[2]);
+                             uint32_t *index, uint64_t token[2], bool *taken);
 
 #endif

@@ -327,8 +327,9 @@ static void revoke_keys(struct shmemi_pool *pool, const struct shmemi_pool_block
     struct shmemi_keys keys = {.records = pool->keys, .count = (uint32_t)pool->at.key_count, .slot = pool->me};
     uint64_t token[2];
     uint32_t index = 0;
+    bool ignored;
     while (shmemi_keys_revoke_next(&keys, SHMEMI_POOL_PAYLOAD, pool->payload_at + block->offset, block->bytes, &index,
-                                   token))
+                                   token, &ignored))
         continue;
 }
 

@@ -2,6 +2,9 @@
 // Log lines: which are written, and how they look.
 #include "unit.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "base/log.h"
 
 /* What was written to standard error meanwhile. */
@@ -68,6 +71,33 @@ static void areas(void **state)
     unsetenv("SHMEM_DEBUG");
 }
 
+static _Atomic bool over;
+
+static void *configure_again(void *unused)
+{
+    while (!atomic_load(&over))
+        (void)shmemi_log_configure();
+    return unused;
+}
+
+/* The first pool and the first init may be made in two threads, while others log. */
+static void configured_in_threads(void **state)
+{
+    pthread_t threads[2];
+    (void)state;
+    configure("debug:map,job");
+    atomic_store(&over, false);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, configure_again, NULL), 0);
+    int wrong = 0;
+    for (int i = 0; i < 100000; i++)
+        wrong += shmemi_log_enabled(SHMEMI_LOG_DEBUG, "comm") || !shmemi_log_enabled(SHMEMI_LOG_DEBUG, "job");
+    atomic_store(&over, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(wrong, 0);
+}
+
 static void mistakes(void **state)
 {
     static const char *const bad[] = {"loud", "war", "warning", "debugmap", ":map", "DEBUG"};
@@ -119,7 +149,8 @@ static void long_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        clean_test(levels), clean_test(areas), clean_test(mistakes), clean_test(lines), clean_test(long_lines),
+        clean_test(levels),   clean_test(areas), clean_test(configured_in_threads),
+        clean_test(mistakes), clean_test(lines), clean_test(long_lines),
     };
     unsetenv("SHMEM_LOG");
     unsetenv("SHMEM_DEBUG");

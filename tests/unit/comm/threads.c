@@ -287,6 +287,34 @@ static void a_lock_of_an_atomic(void **state)
     shmem_free(block);
 }
 
+/* What others have is used while this thread allocates. */
+static void *put_meanwhile(void *number)
+{
+    while (!atomic_load(&over))
+        shmem_long_p(&block[(intptr_t)number], 1, 0);
+    return NULL;
+}
+
+static void puts_while_the_heap_grows(void **state)
+{
+    enum { BLOCKS = 100 };
+    pthread_t threads[2];
+    void *blocks[BLOCKS];
+    (void)state;
+    block = shmem_calloc(2, sizeof *block);
+    atomic_store(&over, false);
+    for (intptr_t i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, put_meanwhile, (void *)i), 0); /* NOLINT: a number */
+    for (int i = 0; i < BLOCKS; i++)
+        assert_non_null(blocks[i] = shmem_malloc(20000));
+    atomic_store(&over, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < BLOCKS; i++)
+        shmem_free(blocks[i]);
+    shmem_free(block);
+}
+
 /* Signals from thread to thread. */
 static void *pass_signals(void *number)
 {
@@ -308,6 +336,66 @@ static void signals_between_threads(void **state)
     in_threads(pass_signals);
     nothing_went_wrong();
     shmem_free(block);
+}
+
+/* --- beginning and end ----------------------------------------------------------------------------------------------
+ */
+
+/* Whether there is a job may be asked at any time; and keys need none, though they may name PEs of one. */
+static void *ask_at_any_time(void *unused)
+{
+    while (!atomic_load(&over)) {
+        shmemx_import_t import;
+        int initialized = -1;
+        shmem_query_initialized(&initialized);
+        WANT(initialized == 0 || initialized == 1);
+        WANT(shmemx_import("no key", SHMEMX_IMPORT_READ, NULL, &import) == -EINVAL);
+    }
+    return unused;
+}
+
+static void asked_during_init_and_finalize(void **state)
+{
+    pthread_t thread;
+    (void)state;
+    atomic_store(&over, false);
+    assert_int_equal(pthread_create(&thread, NULL, ask_at_any_time, NULL), 0);
+    for (int i = 0; i < 20; i++) {
+        ok(shmemx_finalize());
+        assert_int_equal(shmemx_initialized(), 0);
+        ok(shmemx_init(NULL));
+        assert_int_equal(shmemx_initialized(), 1);
+    }
+    atomic_store(&over, true);
+    pthread_join(thread, NULL);
+    nothing_went_wrong();
+}
+
+static void *look_up_what_is_none(void *unused)
+{
+    while (!atomic_load(&over)) {
+        shmemx_region_info_t info;
+        WANT(shmemx_region_info((shmemx_region_t)(uintptr_t)1, &info) == -EINVAL);
+    }
+    return unused;
+}
+
+/* The first region of a job, while other threads ask for what is none. */
+static void the_first_region(void **state)
+{
+    pthread_t thread;
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        ok(shmemx_finalize());
+        ok(shmemx_init(NULL));
+        atomic_store(&over, false);
+        assert_int_equal(pthread_create(&thread, NULL, look_up_what_is_none, NULL), 0);
+        ok(shmemx_register(turn, sizeof turn, NULL, &turns));
+        atomic_store(&over, true);
+        pthread_join(thread, NULL);
+        ok(shmemx_deregister(turns));
+    }
+    nothing_went_wrong();
 }
 
 static int join(void **state)
@@ -334,7 +422,10 @@ int main(void)
         cmocka_unit_test(a_wait_that_ends),
         cmocka_unit_test(puts_in_a_job_of_one),
         cmocka_unit_test(a_lock_of_an_atomic),
+        cmocka_unit_test(puts_while_the_heap_grows),
         cmocka_unit_test(signals_between_threads),
+        cmocka_unit_test(asked_during_init_and_finalize),
+        cmocka_unit_test(the_first_region),
     };
     return cmocka_run_group_tests(tests, join, leave);
 }

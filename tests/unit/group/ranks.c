@@ -364,11 +364,43 @@ static void messages_that_do_not_fit(void **state)
     with_ranks(2, wrong_messages);
 }
 
+static void *receive_in_vain(void *group)
+{
+    double x;
+    return shmemx_group_recv(group, &x, OF(1), 1, 0, 0.15, NULL) == -ETIMEDOUT ? group : NULL;
+}
+
+/* A child may close what is its parent's, whatever a thread of the parent does with it. */
+static void forked_while_a_thread_receives(void **state)
+{
+    pthread_t thread;
+    shmemx_group_t group;
+    void *timed_out;
+    (void)state;
+    ok(shmemx_group_create(2, STAGING, &group));
+    assert_int_equal(pthread_create(&thread, NULL, receive_in_vain, group), 0);
+    usleep(50000);
+    pid_t child = fork();
+    if (child == 0) {
+        child_check(shmemx_group_close(group) == 0);
+        _exit(0);
+    }
+    child_succeeds(child);
+    pthread_join(thread, &timed_out);
+    assert_ptr_equal(timed_out, group);
+    ok(shmemx_group_close(group));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        clean_test(all_operations),     clean_test(calls_that_differ), clean_test(a_rank_that_does_not_come),
-        clean_test(a_rank_that_leaves), clean_test(messages),          clean_test(messages_that_do_not_fit),
+        clean_test(all_operations),
+        clean_test(calls_that_differ),
+        clean_test(a_rank_that_does_not_come),
+        clean_test(a_rank_that_leaves),
+        clean_test(messages),
+        clean_test(messages_that_do_not_fit),
+        clean_test(forked_while_a_thread_receives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
