@@ -17,9 +17,8 @@ enum { GRANULE = 64 << 10, RETURN_FROM = 4 << 20 };
 
 /* What has been allocated at some time can be addressed. Written under the lock; [used] relaxed: a racing reader of the
    old value would have used a block before its allocation returned. */
-static void note_use(size_t end)
+static void note_use(struct shmemi_job *job, size_t end)
 {
-    struct shmemi_job *job = shmemi_current;
     size_t used = shmemi_heap_used(job), open;
     if (end > used)
         atomic_store_explicit(&job->heap_used, used = end, memory_order_relaxed);
@@ -31,20 +30,39 @@ static void note_use(size_t end)
     atomic_store_explicit(&job->copy_open, devices ? 0 : open, memory_order_relaxed);
 }
 
-/* Memory of devices has come, or is gone. */
-static void device_memory_changed(void)
+/* Any thread may get memory of devices and give it back while another one is in init or finalize. */
+static pthread_mutex_t noting = PTHREAD_MUTEX_INITIALIZER;
+static struct shmemi_job *noted; /* the job whose copies are to look for such memory; under the mutex */
+
+static void note_devices(void)
 {
-    if (shmemi_current->n == 0)
-        return;
-    pthread_mutex_lock(&shmemi_current->parts->lock);
-    note_use(0);
-    pthread_mutex_unlock(&shmemi_current->parts->lock);
+    pthread_mutex_lock(&noting);
+    if (noted) {
+        pthread_mutex_lock(&noted->parts->lock);
+        note_use(noted, 0);
+        pthread_mutex_unlock(&noted->parts->lock);
+    }
+    pthread_mutex_unlock(&noting);
+}
+
+void shmemi_heap_watch_devices(struct shmemi_job *job)
+{
+    pthread_mutex_lock(&noting);
+    noted = job;
+    pthread_mutex_unlock(&noting);
+    shmemi_device_watch(note_devices);
+    note_devices(); /* some may be older than the job */
+}
+
+void shmemi_heap_forget_devices(void)
+{
+    pthread_mutex_init(&noting, NULL); /* another thread may have held it */
+    noted = NULL;
 }
 
 int shmemi_heap_create(struct shmemi_job *job)
 {
     struct shmemi_job_parts *parts = job->parts;
-    shmemi_device_watch(device_memory_changed);
     parts->heap_pages = calloc(job->heap_size / GRANULE / 8 + 1, 1);
     if (parts->checked)
         parts->live = shmemi_live_create();
@@ -127,7 +145,7 @@ void shmemi_heap_take(size_t size, size_t align, size_t offset)
     SHMEMI_ASSERT(rc == 0 && at == offset);
     if (p->live)
         shmemi_live_note(p->live, at, size);
-    note_use(at + size);
+    note_use(shmemi_current, at + size);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -157,7 +175,7 @@ int shmemi_heap_resize(size_t offset, size_t size)
             shmemi_blocks_resize(p->blocks, offset, before);
             rc = backed;
         } else {
-            note_use(offset + size);
+            note_use(shmemi_current, offset + size);
             if (p->live)
                 shmemi_live_note(p->live, offset, size);
         }

@@ -8,6 +8,11 @@
 
 struct shmemi_job;
 
+/* From now on copies of this job look for memory of devices while this process has some. NULL: the job is about to end. */
+void shmemi_heap_watch_devices(struct shmemi_job *job);
+/* In a forked child, which has no job. */
+void shmemi_heap_forget_devices(void);
+
 /* Makes the records of an empty heap. */
 int shmemi_heap_create(struct shmemi_job *job);
 

@@ -386,6 +386,7 @@ static void forget_in_child(void)
 {
     struct shmemi_job *job = shmemi_current;
     pthread_mutex_init(&lifecycle, NULL); /* another thread may have been in init or finalize */
+    shmemi_heap_forget_devices();
     if (job->n == 0)
         return;
     shmemi_service_forget(job->parts->service);
@@ -421,6 +422,7 @@ int shmemi_init(const struct shmemi_job_request *request)
         job->parts->inits = 1;
         announce(job);
         shmemi_job_begin(job);
+        shmemi_heap_watch_devices(job);
     } else if (job) {
         shmemi_service_stop(job->parts->service);
         free_job(job);
@@ -445,6 +447,7 @@ int shmemi_leave(void)
             job->parts->end_regions(job);
         if (job->parts->end_device_heaps)
             job->parts->end_device_heaps(job);
+        shmemi_heap_watch_devices(NULL);
         shmemi_job_end(false);
         shmemi_log_set_pe(-1);
         free_job(job);
