@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""oshcc.py SHMEMRUN OSHCC LIBSHMEM STATIC-OBJECT INCLUDE SANITIZER COMPILER: programs with symmetric static data, compiled by
+"""oshcc.py SHMEMRUN OSHCC LIBSHMEM STATIC-OBJECT INCLUDE SANITIZER COMPILER [DOUBLE]: programs with symmetric static data, compiled by
 the real wrapper from a tree that is laid out as an installation, linked in every way that there is."""
 import os
 import pathlib
@@ -14,6 +14,7 @@ sys.path.insert(0, str(here.parent / 'lib'))
 from harness import Skip, expect, main, run  # noqa: E402
 
 SHMEMRUN, OSHCC, LIBRARY, STATIC, INCLUDE, SANITIZER, COMPILER = sys.argv[1:8]
+DOUBLE = sys.argv[8] if len(sys.argv) > 8 else ''
 prefix = pathlib.Path(tempfile.mkdtemp(prefix='shmem-oshcc-'))
 
 
@@ -142,6 +143,13 @@ def different_programs():
     expect(o, 1, says=r'has \d+ bytes of static data, but PE \d has \d+: symmetric static data needs the same program everywhere', within=5)
 
 
+def devices_older_than_the_job():
+    if not DOUBLE:
+        raise Skip('the double of a driver was not built')
+    options = {'ASAN_OPTIONS': 'detect_leaks=0'}  # clang's search misreads libraries that are loaded later
+    expect(run([SHMEMRUN, '-n', '2', compiled('older', here / 'older_devices.c')], env={'SHMEM_CUDA_LIBRARY': DOUBLE, **options}), 0)
+
+
 def what_it_shows():
     shown = subprocess.run([prefix / 'bin/oshcc', '--showme:link'], text=True, capture_output=True, check=True).stdout
     assert f'-L{prefix}/lib' in shown and 'static.o' in shown and '-z,now' in shown, shown
@@ -156,6 +164,6 @@ if __name__ == '__main__':
         lay_out()
         sys.exit(main([position_independent, position_dependent, unoptimized, lazily_bound_all_the_same, without_relro, compiled_apart,
                        entirely_static, address_sanitizer, in_cxx, with_clang, other_guards, not_everything_is_symmetric, plainly_linked,
-                       different_programs, what_it_shows]))
+                       different_programs, devices_older_than_the_job, what_it_shows]))
     finally:
         shutil.rmtree(prefix)
