@@ -32,6 +32,12 @@ struct shmemi_request_line *shmemi_request_lines;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct shmemi_request_ring *) rings[KINDS][DEVICES_MOST];
 
+/* Why a device can have none, which does not change: puts ask each time. Written once, before `known`. */
+static struct unable {
+    atomic_bool known;
+    char text[400];
+} unables[KINDS][DEVICES_MOST];
+
 static int new_ring(const struct shmemi_device_hal *hal, int device, struct shmemi_request_ring **out)
 {
     struct shmemi_request_ring *ring = calloc(1, sizeof *ring);
@@ -64,23 +70,43 @@ void shmemi_request_rings_free(void)
         }
 }
 
+static int kind_of(const struct shmemi_stream *stream)
+{
+    SHMEMI_ASSERT(stream->stream.device >= 0 && stream->stream.device < DEVICES_MOST);
+    return stream->hal == shmemi_device_hal(0) ? 0 : 1;
+}
+
 static _Atomic(struct shmemi_request_ring *) *place_of_ring(const struct shmemi_stream *stream)
 {
-    int device = stream->stream.device;
-    SHMEMI_ASSERT(device >= 0 && device < DEVICES_MOST);
-    return &rings[stream->hal == shmemi_device_hal(0) ? 0 : 1][device];
+    return &rings[kind_of(stream)][stream->stream.device];
+}
+
+/* Under `making`. */
+static int make_ring(const struct shmemi_stream *stream, struct shmemi_request_ring **out)
+{
+    struct unable *unable = &unables[kind_of(stream)][stream->stream.device];
+    int rc = shmemi_proxy_start();
+    if (rc < 0 || (rc = new_ring(stream->hal, stream->stream.device, out)) != -ENOTSUP)
+        return rc;
+    if (!atomic_load_explicit(&unable->known, memory_order_relaxed)) {
+        snprintf(unable->text, sizeof unable->text, "%s", shmemi_last_error());
+        atomic_store_explicit(&unable->known, true, memory_order_release); /* [unable] */
+    }
+    return rc;
 }
 
 static int ring_of(const struct shmemi_stream *stream, struct shmemi_request_ring **out)
 {
     _Atomic(struct shmemi_request_ring *) *at = place_of_ring(stream);
+    const struct unable *unable = &unables[kind_of(stream)][stream->stream.device];
     int rc = 0;
     /* [ring] acquire pairs with the release below: it is complete. */
     if ((*out = atomic_load_explicit(at, memory_order_acquire)))
         return 0;
+    if (atomic_load_explicit(&unable->known, memory_order_acquire)) /* [unable] pairs with make_ring(): the text */
+        return shmemi_fail(-ENOTSUP, "%s", unable->text);
     pthread_mutex_lock(&making);
-    if (!(*out = atomic_load_explicit(at, memory_order_relaxed)) && (rc = shmemi_proxy_start()) == 0 &&
-        (rc = new_ring(stream->hal, stream->stream.device, out)) == 0)
+    if (!(*out = atomic_load_explicit(at, memory_order_relaxed)) && (rc = make_ring(stream, out)) == 0)
         atomic_store_explicit(at, *out, memory_order_release); /* [ring] */
     pthread_mutex_unlock(&making);
     return rc;
