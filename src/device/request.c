@@ -407,15 +407,24 @@ void shmemi_requests_let_all_go(void)
                 place->ring->hal->let_go(&place->ring->words, index_of(place), place->number);
 }
 
+/* 0, or what the driver says. A stream that the program has forgotten may be no more, and must not be named: then it
+   is the device that is asked after. */
+static int ask_after(const struct shmemi_request_line *line, bool *done)
+{
+    struct shmemi_device_info info;
+    *done = false;
+    return line->first->stream->forgotten ? line->hal->describe(line->stream.device, &info)
+                                          : line->hal->query(line->stream, done);
+}
+
 /* A driver that is in error drops what is queued: then nobody ever comes to what is first. */
 static void look_for_lost(struct shmemi_request_line *line)
 {
     struct shmemi_request_place *place = line->first;
-    bool done = false;
-    if (!place || place->queuing || place->stream->forgotten || place->stream->ended ||
-        __atomic_load_n(told(place), __ATOMIC_ACQUIRE) == 1)
+    bool done;
+    if (!place || place->queuing || place->stream->ended || __atomic_load_n(told(place), __ATOMIC_ACQUIRE) == 1)
         return;
-    int rc = line->hal->query(line->stream, &done);
+    int rc = ask_after(line, &done);
     if (rc == 0 && done && __atomic_load_n(told(place), __ATOMIC_ACQUIRE) != 1) {
         rc = shmemi_fail(-EIO, "the %s driver has dropped what was queued", line->hal->maker);
         for (struct shmemi_request_place *each = place; each; each = each->next)

@@ -388,6 +388,26 @@ static void interrupted(void)
     GIVES(0, shmemx_set_interrupt(NULL));
 }
 
+/* The device is in error, and the driver forgets what was queued on all streams: they say so, and nothing waits. */
+static void lost(void)
+{
+    shmemx_stream_t brief, other;
+    GIVES(0, shmemx_stream_create(type, device, &brief));
+    GIVES(0, shmemx_stream_create(type, device, &other));
+    hold_streams(1);
+    GIVES(0, shmemx_wait_on_stream(own_words, DONE * 8, SHMEM_CMP_EQ, 1, brief));
+    GIVES(0, shmemx_signal_on_stream(own_words, DONE * 8, 1, SHMEM_SIGNAL_SET, brief));
+    GIVES(0, shmemx_signal_on_stream(own_words, DONE * 8, 1, SHMEM_SIGNAL_SET, other));
+    fail_call(npu ? "aclrtSynchronizeStream" : "cuStreamSynchronize", 1, npu ? 507899 : 999);
+    CHECK(shmemx_device_copy(z, near, 8) < 0);
+    hold_streams(0);
+    REFUSES(EIO, "dropped what was queued", shmemx_stream_finish(brief));
+    GIVES(0, shmemx_stream_destroy(brief));
+    GIVES(0, shmemx_stream_destroy(other)); /* nobody has asked it */
+    GIVES(0, words[DONE]);
+    finish();
+}
+
 static void *change_soon(void *ignored)
 {
     usleep(20000);
@@ -526,6 +546,7 @@ int main(int argc, char **argv)
     CASE(interrupted);
     CASE(destroyed);
     CASE(failing_calls);
+    CASE(lost);
     at_the_end();
     return end();
 }
