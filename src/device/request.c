@@ -32,6 +32,12 @@ struct shmemi_request_line *shmemi_request_lines;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct shmemi_request_ring *) rings[KINDS][DEVICES_MOST];
 
+/* Why a device can have none, which does not change: puts ask each time. Written once, before `known`. */
+static struct unable {
+    atomic_bool known;
+    char text[400];
+} unables[KINDS][DEVICES_MOST];
+
 static int new_ring(const struct shmemi_device_hal *hal, int device, struct shmemi_request_ring **out)
 {
     struct shmemi_request_ring *ring = calloc(1, sizeof *ring);
@@ -64,23 +70,43 @@ void shmemi_request_rings_free(void)
         }
 }
 
+static int kind_of(const struct shmemi_stream *stream)
+{
+    SHMEMI_ASSERT(stream->stream.device >= 0 && stream->stream.device < DEVICES_MOST);
+    return stream->hal == shmemi_device_hal(0) ? 0 : 1;
+}
+
 static _Atomic(struct shmemi_request_ring *) *place_of_ring(const struct shmemi_stream *stream)
 {
-    int device = stream->stream.device;
-    SHMEMI_ASSERT(device >= 0 && device < DEVICES_MOST);
-    return &rings[stream->hal == shmemi_device_hal(0) ? 0 : 1][device];
+    return &rings[kind_of(stream)][stream->stream.device];
+}
+
+/* Under `making`. */
+static int make_ring(const struct shmemi_stream *stream, struct shmemi_request_ring **out)
+{
+    struct unable *unable = &unables[kind_of(stream)][stream->stream.device];
+    int rc = shmemi_proxy_start();
+    if (rc < 0 || (rc = new_ring(stream->hal, stream->stream.device, out)) != -ENOTSUP)
+        return rc;
+    if (!atomic_load_explicit(&unable->known, memory_order_relaxed)) {
+        snprintf(unable->text, sizeof unable->text, "%s", shmemi_last_error());
+        atomic_store_explicit(&unable->known, true, memory_order_release); /* [unable] */
+    }
+    return rc;
 }
 
 static int ring_of(const struct shmemi_stream *stream, struct shmemi_request_ring **out)
 {
     _Atomic(struct shmemi_request_ring *) *at = place_of_ring(stream);
+    const struct unable *unable = &unables[kind_of(stream)][stream->stream.device];
     int rc = 0;
     /* [ring] acquire pairs with the release below: it is complete. */
     if ((*out = atomic_load_explicit(at, memory_order_acquire)))
         return 0;
+    if (atomic_load_explicit(&unable->known, memory_order_acquire)) /* [unable] pairs with make_ring(): the text */
+        return shmemi_fail(-ENOTSUP, "%s", unable->text);
     pthread_mutex_lock(&making);
-    if (!(*out = atomic_load_explicit(at, memory_order_relaxed)) && (rc = shmemi_proxy_start()) == 0 &&
-        (rc = new_ring(stream->hal, stream->stream.device, out)) == 0)
+    if (!(*out = atomic_load_explicit(at, memory_order_relaxed)) && (rc = make_ring(stream, out)) == 0)
         atomic_store_explicit(at, *out, memory_order_release); /* [ring] */
     pthread_mutex_unlock(&making);
     return rc;
@@ -381,15 +407,24 @@ void shmemi_requests_let_all_go(void)
                 place->ring->hal->let_go(&place->ring->words, index_of(place), place->number);
 }
 
+/* 0, or what the driver says. A stream that the program has forgotten may be no more, and must not be named: then it
+   is the device that is asked after. */
+static int ask_after(const struct shmemi_request_line *line, bool *done)
+{
+    struct shmemi_device_info info;
+    *done = false;
+    return line->first->stream->forgotten ? line->hal->describe(line->stream.device, &info)
+                                          : line->hal->query(line->stream, done);
+}
+
 /* A driver that is in error drops what is queued: then nobody ever comes to what is first. */
 static void look_for_lost(struct shmemi_request_line *line)
 {
     struct shmemi_request_place *place = line->first;
-    bool done = false;
-    if (!place || place->queuing || place->stream->forgotten || place->stream->ended ||
-        __atomic_load_n(told(place), __ATOMIC_ACQUIRE) == 1)
+    bool done;
+    if (!place || place->queuing || place->stream->ended || __atomic_load_n(told(place), __ATOMIC_ACQUIRE) == 1)
         return;
-    int rc = line->hal->query(line->stream, &done);
+    int rc = ask_after(line, &done);
     if (rc == 0 && done && __atomic_load_n(told(place), __ATOMIC_ACQUIRE) != 1) {
         rc = shmemi_fail(-EIO, "the %s driver has dropped what was queued", line->hal->maker);
         for (struct shmemi_request_place *each = place; each; each = each->next)

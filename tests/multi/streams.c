@@ -201,6 +201,22 @@ static void many_streams(void)
     memset(words, 0, WORDS * 8);
 }
 
+/* Words of the device itself, which streams of this process write and wait for. */
+static void words_of_a_device(void)
+{
+    uint64_t seen[2] = {0};
+    shmemx_stream_t other;
+    GIVES(0, shmemx_stream_create(type, device, &other));
+    GIVES(0, shmemx_device_copy(x, seen, sizeof seen));
+    GIVES(0, shmemx_wait_on_stream(own_x, 8, SHMEM_CMP_GE, 5, stream));
+    GIVES(0, shmemx_copy_on_stream(seen, x, sizeof seen, stream));
+    GIVES(0, shmemx_put_signal_on_stream(own_x, 0, &(uint64_t){4}, 8, own_x, 8, 6, SHMEM_SIGNAL_SET, other));
+    finish();
+    CHECK(seen[0] == 4 && seen[1] == 6);
+    GIVES(0, shmemx_wait_event(own_x, SHMEMX_EVENT_WRITE, 20));
+    GIVES(0, shmemx_stream_destroy(other));
+}
+
 /* One that the program has already: its owner's wait says nothing of the host's part, finish does. */
 static void wrapped(void)
 {
@@ -372,6 +388,26 @@ static void interrupted(void)
     GIVES(0, shmemx_set_interrupt(NULL));
 }
 
+/* The device is in error, and the driver forgets what was queued on all streams: they say so, and nothing waits. */
+static void lost(void)
+{
+    shmemx_stream_t brief, other;
+    GIVES(0, shmemx_stream_create(type, device, &brief));
+    GIVES(0, shmemx_stream_create(type, device, &other));
+    hold_streams(1);
+    GIVES(0, shmemx_wait_on_stream(own_words, DONE * 8, SHMEM_CMP_EQ, 1, brief));
+    GIVES(0, shmemx_signal_on_stream(own_words, DONE * 8, 1, SHMEM_SIGNAL_SET, brief));
+    GIVES(0, shmemx_signal_on_stream(own_words, DONE * 8, 1, SHMEM_SIGNAL_SET, other));
+    fail_call(npu ? "aclrtSynchronizeStream" : "cuStreamSynchronize", 1, npu ? 507899 : 999);
+    CHECK(shmemx_device_copy(z, near, 8) < 0);
+    hold_streams(0);
+    REFUSES(EIO, "dropped what was queued", shmemx_stream_finish(brief));
+    GIVES(0, shmemx_stream_destroy(brief));
+    GIVES(0, shmemx_stream_destroy(other)); /* nobody has asked it */
+    GIVES(0, words[DONE]);
+    finish();
+}
+
 static void *change_soon(void *ignored)
 {
     usleep(20000);
@@ -420,6 +456,29 @@ static void failing_calls(void)
     CHECK(rc == 0 && nth > 6, "%d calls", nth);
 }
 
+/* A driver without value operations copies on streams, and counts no events; for the rest it says what is missing. */
+static void old_driver(void)
+{
+    GIVES(0, shmemx_copy_on_stream(z, near, 8, stream)); /* the thread is the device's then */
+    for (int twice = 0; twice < 2; twice++) {
+        REFUSES(ENOTSUP, "which came with", shmemx_signal_on_stream(own_words, 0, 1, SHMEM_SIGNAL_SET, stream));
+        REFUSES(ENOTSUP, "which came with", shmemx_wait_on_stream(own_words, 0, SHMEM_CMP_EQ, 0, stream));
+        REFUSES(ENOTSUP, "which came with", shmemx_barrier_on_stream(stream));
+        REFUSES(ENOTSUP, "which came with", shmemx_quiet_on_stream(stream));
+        REFUSES(ENOTSUP, "which came with",
+                shmemx_put_signal_on_stream(right_x, 0, near, 8, right_words, 0, 1, SHMEM_SIGNAL_SET, stream));
+        fill(near[0], me + twice);
+        COSTS(1, shmemx_put_on_stream(right_x, 0, near[0], BYTES, stream));
+        finish();
+        GIVES(0, shmemx_barrier());
+        GIVES(0, shmemx_get_on_stream(near[1], own_x, 0, BYTES, stream));
+        finish();
+        holds(near[1], left() + twice);
+        GIVES(-ETIMEDOUT, shmemx_wait_event(own_x, SHMEMX_EVENT_WRITE, 0));
+        GIVES(0, shmemx_barrier());
+    }
+}
+
 /* --- the end ------------------------------------------------------------------------------------------------------ */
 
 /* Finalize waits for what others still send, and gives up what nobody ends any more. */
@@ -446,6 +505,14 @@ static void at_the_end(void)
     GIVES(0, shmemx_stream_destroy(hopeless));
 }
 
+static int end(void)
+{
+    GIVES(0, shmemx_stream_destroy(stream));
+    GIVES(0, shmemx_device_pool_close(pool));
+    free(words);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 3);
@@ -456,12 +523,20 @@ int main(int argc, char **argv)
     n = shmemx_n_pes();
     device = me % atoi(argv[2]);
     begin();
+    shmemx_device_info_t info;
+    GIVES(0, shmemx_device_info(type, device, &info));
+    if (!info.can_signal) {
+        CASE(old_driver);
+        GIVES(0, shmemx_finalize());
+        return end();
+    }
     CASE(signals);
     CASE(ring);
     CASE(barriers);
     CASE(quiet);
     CASE(events);
     CASE(many_streams);
+    CASE(words_of_a_device);
     CASE(wrapped);
     CASE(counts);
     CASE(arguments);
@@ -471,9 +546,7 @@ int main(int argc, char **argv)
     CASE(interrupted);
     CASE(destroyed);
     CASE(failing_calls);
+    CASE(lost);
     at_the_end();
-    GIVES(0, shmemx_stream_destroy(stream));
-    GIVES(0, shmemx_device_pool_close(pool));
-    free(words);
-    return 0;
+    return end();
 }
