@@ -15,7 +15,7 @@ static int arrive(void)
 {
     struct shmemi_job *job = shmemi_current;
     shmemi_quiet();
-    if (job->parts->inits == 1)
+    if (atomic_load_explicit(&job->parts->inits, memory_order_relaxed) == 1) /* [inits] */
         atomic_store_explicit(&job->slots[job->me].finishing, 1, memory_order_release);
     return shmemi_exchange(NULL, 0);
 }
