@@ -95,6 +95,17 @@ static void end_exports(void)
     pthread_mutex_unlock(&own.lock);
 }
 
+/* A thread of the parent may have had the lock. The share is dead here, and says so (map/fork_order.h). */
+static void in_child(void)
+{
+    pthread_mutex_init(&own.lock, NULL);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
+
 /* With the lock held. */
 static int get_share(void)
 {
@@ -193,7 +204,9 @@ int shmemi_job_export(const void *address, size_t bytes, struct shmemi_export *w
         rc = in_region(address, bytes, what);
     if (rc < 0)
         return rc;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     what->bytes = bytes;
+    pthread_once(&once, watch_forks);
     pthread_mutex_lock(&own.lock);
     rc = get_share();
     if (rc == 0)

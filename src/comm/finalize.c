@@ -17,7 +17,7 @@ static int arrive(void)
 {
     struct shmemi_job *job = shmemi_current;
     shmemi_quiet();
-    bool last = job->parts->inits == 1;
+    bool last = atomic_load_explicit(&job->parts->inits, memory_order_relaxed) == 1; /* [inits] */
     int rc = last ? shmemi_streams_drain() : 0;
     if (rc == 0 && last) /* no stream works on a peer's heap any more */
         rc = shmemi_device_heaps_unmap();

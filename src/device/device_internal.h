@@ -6,6 +6,11 @@
 
 #include "device.h"
 
+/* In a forked child: a thread of the parent may have had their locks. Drivers do not survive, but the child still asks
+   whether keys and addresses are of devices. */
+void shmemi_device_table_in_child(void);
+void shmemi_device_pools_in_child(void);
+
 /* The table, held so that nothing is taken away; what is found is valid as long. */
 void shmemi_device_table_lock(void);
 void shmemi_device_table_unlock(void);

@@ -170,8 +170,16 @@ int shmemi_device_pool_close(struct shmemi_device_pool *pool)
     return 0;
 }
 
+void shmemi_device_pools_in_child(void)
+{
+    pthread_mutex_init(&listing, NULL);
+}
+
 struct shmemi_device_pool *shmemi_device_pool_hold(uint64_t number)
 {
+    if (!shmemi_device_any()) /* asked for every key: of processes without devices no lock is taken, nor left to a child
+                               */
+        return NULL;
     pthread_mutex_lock(&listing);
     struct shmemi_device_pool *pool = pools;
     while (pool && pool->number != number)

@@ -29,6 +29,8 @@ static int kind_of(const struct shmemi_device_hal *hal)
 static void in_child(void)
 {
     atomic_store_explicit(&forked, atomic_load_explicit(&used, memory_order_relaxed), memory_order_relaxed);
+    shmemi_device_table_in_child();
+    shmemi_device_pools_in_child();
 }
 
 static void watch(void)

@@ -45,6 +45,11 @@ static void tell(size_t count)
         changed();
 }
 
+void shmemi_device_table_in_child(void)
+{
+    pthread_rwlock_init(&table.lock, NULL);
+}
+
 void shmemi_device_table_lock(void)
 {
     pthread_rwlock_rdlock(&table.lock);
@@ -144,6 +149,8 @@ static void copy_span(struct shmemi_device_span *to, const struct shmemi_device_
 
 bool shmemi_device_table_find(const void *address, struct shmemi_device_span *out)
 {
+    if (!shmemi_device_any()) /* asked for all kinds of addresses: see shmemi_device_pool_hold() */
+        return false;
     shmemi_device_table_lock();
     const struct shmemi_device_span *span = shmemi_device_table_at(address);
     if (span)

@@ -410,7 +410,8 @@ int shmemi_init(const struct shmemi_job_request *request)
     pthread_mutex_lock(&lifecycle);
     if (shmemi_current->n) {
         int nested = check_nested(request, shmemi_current);
-        shmemi_current->parts->inits += nested == 0;
+        /* [inits] relaxed, all: under the lock, but for the look in comm/finalize.c, which only tells the last one. */
+        atomic_fetch_add_explicit(&shmemi_current->parts->inits, nested == 0, memory_order_relaxed);
         pthread_mutex_unlock(&lifecycle);
         return nested;
     }
@@ -419,7 +420,7 @@ int shmemi_init(const struct shmemi_job_request *request)
     struct shmemi_job *job = new_job();
     int rc = job ? join(job, request) : shmemi_fail(-ENOMEM, "no memory for the job");
     if (rc == 0) {
-        job->parts->inits = 1;
+        atomic_store_explicit(&job->parts->inits, 1, memory_order_relaxed); /* [inits] */
         announce(job);
         shmemi_job_begin(job);
         shmemi_heap_watch_devices(job);
@@ -459,7 +460,8 @@ int shmemi_leave(void)
 bool shmemi_uninit(void)
 {
     pthread_mutex_lock(&lifecycle);
-    bool last = shmemi_current->n && --shmemi_current->parts->inits == 0;
+    bool last = shmemi_current->n &&
+                atomic_fetch_sub_explicit(&shmemi_current->parts->inits, 1, memory_order_relaxed) == 1; /* [inits] */
     pthread_mutex_unlock(&lifecycle);
     return last;
 }

@@ -96,9 +96,19 @@ void shmemi_pool_delete(struct shmemi_pool *pool)
     free(oldest);
 }
 
+static void install(void);
+
+/* Forks are watched before the lock is first held, also in a process that has no pool and only asks for one: a child
+   would find it locked for ever. */
+static void lock_all(void)
+{
+    pthread_once(&all.once, install);
+    pthread_mutex_lock(&all.lock);
+}
+
 bool shmemi_pool_is_open(const struct shmemi_pool *pool)
 {
-    pthread_mutex_lock(&all.lock);
+    lock_all();
     const struct shmemi_pool *at = all.open;
     while (at && at != pool)
         at = at->next_open;
@@ -108,7 +118,7 @@ bool shmemi_pool_is_open(const struct shmemi_pool *pool)
 
 struct shmemi_pool *shmemi_pool_of(const void *address)
 {
-    pthread_mutex_lock(&all.lock);
+    lock_all();
     struct shmemi_pool *at = all.open;
     for (; at; at = at->next_open) {
         uint64_t offset = (uint64_t)((const char *)address - at->payload);
@@ -126,7 +136,7 @@ struct shmemi_pool *shmemi_pool_of(const void *address)
 
 struct shmemi_pool *shmemi_pool_of_share(uint64_t number)
 {
-    pthread_mutex_lock(&all.lock);
+    lock_all();
     struct shmemi_pool *at = all.open;
     while (at && (at->number != number || !at->share)) /* a reader of the same file has none */
         at = at->next_open;
@@ -136,7 +146,7 @@ struct shmemi_pool *shmemi_pool_of_share(uint64_t number)
 
 void shmemi_pool_lock_all(void)
 {
-    pthread_mutex_lock(&all.lock);
+    lock_all();
 }
 
 void shmemi_pool_unlock_all(void)
@@ -224,8 +234,7 @@ static void install(void)
 
 void shmemi_pool_register(struct shmemi_pool *pool)
 {
-    pthread_once(&all.once, install);
-    pthread_mutex_lock(&all.lock);
+    lock_all();
     pool->handle = OPEN;
     pool->next_open = all.open;
     all.open = pool;

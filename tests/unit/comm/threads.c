@@ -338,6 +338,45 @@ static void signals_between_threads(void **state)
     shmem_free(block);
 }
 
+/* --- keys -----------------------------------------------------------------------------------------------------------
+ */
+
+static void *make_and_revoke_keys(void *unused)
+{
+    char key[SHMEMX_KEY_TEXT];
+    while (!atomic_load(&over)) {
+        WANT(shmemx_export(block, sizeof *block, NULL, key) == 0);
+        WANT(shmemx_revoke(key, 0) == 0);
+    }
+    return unused;
+}
+
+/* A child is not kept waiting for a lock that a thread of its parent had. */
+static void forked_while_keys_are_made(void **state)
+{
+    char key[SHMEMX_KEY_TEXT];
+    pthread_t thread;
+    (void)state;
+    block = shmem_calloc(1, sizeof *block);
+    ok(shmemx_export(block, sizeof *block, NULL, key));
+    atomic_store(&over, false);
+    assert_int_equal(pthread_create(&thread, NULL, make_and_revoke_keys, NULL), 0);
+    for (int i = 0; i < 10; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(10);
+            child_check(shmemx_revoke(key, 0) < 0); /* it is the parent's */
+            _exit(0);
+        }
+        child_succeeds(child);
+    }
+    atomic_store(&over, true);
+    pthread_join(thread, NULL);
+    nothing_went_wrong();
+    ok(shmemx_revoke(key, 0));
+    shmem_free(block);
+}
+
 /* --- beginning and end ----------------------------------------------------------------------------------------------
  */
 
@@ -424,6 +463,7 @@ int main(void)
         cmocka_unit_test(a_lock_of_an_atomic),
         cmocka_unit_test(puts_while_the_heap_grows),
         cmocka_unit_test(signals_between_threads),
+        cmocka_unit_test(forked_while_keys_are_made),
         cmocka_unit_test(asked_during_init_and_finalize),
         cmocka_unit_test(the_first_region),
     };
