@@ -474,6 +474,11 @@ if type == 'cuda':
         raises(TypeError, 'makes no sense', shmem.export, types.SimpleNamespace(__cuda_array_interface__=said))
     raises(ValueError, 'is not memory of a device', shmem.export, types.SimpleNamespace(__cuda_array_interface__={
         'shape': (4,), 'typestr': '<f4', 'data': (np.zeros(4, 'f4').ctypes.data, False), 'version': 2}))
+    class Moody:
+        @property
+        def __cuda_array_interface__(self):
+            raise RuntimeError('not now')
+    raises(TypeError, 'must be a Buffer', shmem.export, Moody())
     # the stream that it is written on is waited for
     pool = shmem.create_pool('2M', type='cuda')
     first, x = pool.alloc(100, np.float32, fill=1), Interface(block, (100,))
