@@ -4,14 +4,14 @@
 #include "ext.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <structmember.h>
 
 /* --- what was adopted --------------------------------------------------------------------------------- */
 
 /* A piece of memory that the library knows for as long as somebody holds a part of it: the storage of tensors, or the
-   whole allocation where the driver tells it, so that those which overlap are no trouble. Guarded by the GIL, as all
-   here. */
+   whole allocation where the driver tells it, so that those which overlap are no trouble. */
 struct piece {
     struct piece *next;
     char *begin;
@@ -21,7 +21,20 @@ struct piece {
     PyObject *kept; /* what has to live until it is disowned, which could not be done at once; or NULL */
 };
 
+/* Not guarded by the GIL, which is let go while drivers are asked: nothing of Python happens under the lock. A forked
+   child begins anew. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct piece *pieces;
+static unsigned long pieces_of; /* ext_state.forks of the process that they are of */
+
+static void notice_fork(void)
+{
+    if (pieces_of == ext_state.forks)
+        return;
+    pieces_of = ext_state.forks;
+    pieces = NULL;
+    pthread_mutex_init(&lock, NULL);
+}
 
 struct hold {
     PyObject_HEAD struct piece *piece; /* NULL: it is of a pool or an import, which keeps it itself */
@@ -32,16 +45,16 @@ struct hold {
     PyObject *type, *extra; /* extra: for the Python side: what it is the memory of */
 };
 
-static struct piece *find_piece(const char *address, size_t size)
+static struct piece *piece_at(const char *address, size_t size)
 {
     struct piece *p = pieces;
-    while (p && (address < p->begin || (size_t)(address - p->begin) > p->bytes ||
+    while (p && (address < p->begin || (size_t)(address - p->begin) >= p->bytes ||
                  size > p->bytes - (size_t)(address - p->begin)))
         p = p->next;
     return p;
 }
 
-/* Nobody holds it: false while the library has use for it still. */
+/* Under the lock, when nobody holds it: false while the library has use for it still. */
 static bool disown(struct piece *gone)
 {
     if (shmemx_device_disown(gone->begin) == -EBUSY)
@@ -50,40 +63,75 @@ static bool disown(struct piece *gone)
     while (*at != gone)
         at = &(*at)->next;
     *at = gone->next;
-    Py_XDECREF(gone->kept);
-    PyMem_Free(gone);
     return true;
 }
 
-/* Other code may run when one goes, so the list is not gone through any further then. */
-static bool retry_one(void)
+static void free_piece(struct piece *p)
 {
-    for (struct piece *p = pieces; p; p = p->next)
-        if (p->holds == 0 && disown(p))
-            return true;
-    return false;
+    PyObject *kept = p->kept;
+    PyMem_RawFree(p);
+    Py_XDECREF(kept);
 }
 
 void ext_foreign_retry(void)
 {
-    while (retry_one())
-        ;
+    struct piece *gone;
+    notice_fork();
+    do {
+        pthread_mutex_lock(&lock);
+        for (gone = pieces; gone; gone = gone->next)
+            if (gone->holds == 0 && disown(gone))
+                break;
+        pthread_mutex_unlock(&lock);
+        if (gone)
+            free_piece(gone);
+    } while (gone);
 }
 
-static void hold_dealloc(PyObject *self)
+/* Gives a hold back; what could not be disowned keeps what it is of. */
+static void let_go(struct hold *h)
+{
+    struct piece *p = h->piece;
+    pthread_mutex_lock(&lock);
+    bool last = --p->holds == 0, gone = last && disown(p);
+    PyObject *before = NULL;
+    if (last && !gone) {
+        before = p->kept;
+        p->kept = h->extra; /* until ext_foreign_retry() */
+        h->extra = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    if (gone)
+        free_piece(p);
+    Py_XDECREF(before);
+}
+
+/* Before its owner goes, which is why both go together. */
+static int hold_clear(PyObject *self)
 {
     struct hold *h = (struct hold *)self;
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    /* In a forked child it is the parent's. */
-    if (h->piece && h->forks == ext_state.forks && --h->piece->holds == 0 && !disown(h->piece)) {
-        Py_XSETREF(h->piece->kept, h->extra); /* until ext_foreign_retry() */
-        h->extra = NULL;
-    }
+    if (h->piece && h->forks == ext_state.forks) /* in a forked child it is the parent's */
+        let_go(h);
+    h->piece = NULL;
     PyErr_Restore(type, value, trace);
-    Py_XDECREF(h->type);
-    Py_XDECREF(h->extra);
-    PyObject_Free(self);
+    Py_CLEAR(h->extra);
+    return 0;
+}
+
+static int hold_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((const struct hold *)self)->extra);
+    return 0;
+}
+
+static void hold_dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    hold_clear(self);
+    Py_XDECREF(((struct hold *)self)->type);
+    PyObject_GC_Del(self);
 }
 
 static PyMemberDef hold_members[] = {
@@ -98,7 +146,9 @@ static PyMemberDef hold_members[] = {
 static PyTypeObject hold_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "shmem._ext.DeviceHold",
     .tp_basicsize = sizeof(struct hold),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_traverse = hold_traverse,
+    .tp_clear = hold_clear,
     .tp_doc = "Memory of a device that another library allocated, known to this one meanwhile.",
     .tp_dealloc = hold_dealloc,
     .tp_members = hold_members,
@@ -124,82 +174,89 @@ struct place {
     size_t size, around_size;
 };
 
-static bool other_device(const char *fn, const struct place *p, int number)
+enum { NO_MEMORY_OF_A_DEVICE = 1, ANOTHER_DEVICE }; /* beside 0 and negative errnos */
+
+static int check_number(struct place *p, int number)
 {
-    ext_fail(fn, EXT_VALUE, "the memory at %p is said to be of %s device %d, but is of device %d", (void *)p->address,
-             p->type, p->number, number);
-    return false;
+    bool right = p->number < 0 || p->number == number;
+    p->number = right ? number : p->number;
+    return right ? 0 : ANOTHER_DEVICE;
 }
 
 /* The piece to adopt. */
-static bool choose(const char *fn, struct place *p, char **begin, size_t *bytes)
+static int choose(struct place *p, char **begin, size_t *bytes)
 {
     shmemx_device_pointer_info_t info = {.number = p->number < 0 ? 0 : p->number};
-    int rc;
-    EXT_UNLOCKED(rc, shmemx_device_pointer_info(p->type, p->address, &info));
-    if (rc < 0 && rc != -ENOTSUP) {
-        ext_fail_rc(fn, rc);
-        return false;
-    }
-    if (rc == 0) {
-        ext_fail(
-            fn, EXT_VALUE,
-            "the memory at %p is not memory of a device, as far as the driver for '%s' knows: it is the host's, or it "
-            "was freed",
-            (void *)p->address, p->type);
-        return false;
-    }
-    if (rc == -ENOTSUP)
+    int rc = shmemx_device_pointer_info(p->type, p->address, &info);
+    if (rc == 0)
+        return NO_MEMORY_OF_A_DEVICE;
+    if (rc < 0 && rc != -ENOTSUP)
+        return rc;
+    if (rc == -ENOTSUP) /* it cannot tell */
         info = (shmemx_device_pointer_info_t){.number = p->number < 0 ? 0 : p->number};
-    if (p->number >= 0 && info.number != p->number)
-        return other_device(fn, p, info.number);
-    p->number = info.number;
+    if ((rc = check_number(p, info.number)) != 0)
+        return rc;
     size_t before = info.base ? (size_t)(p->address - (char *)info.base) : 0;
     bool whole = info.base && before <= info.bytes && p->size <= info.bytes - before;
     *begin = p->around_size ? p->around : whole ? (char *)info.base : p->address;
     *bytes = p->around_size ? p->around_size : whole ? info.bytes : p->size;
-    return true;
+    return 0;
 }
 
-/* Adopts, if need be; *out NULL: it is known otherwise. */
-static bool get_piece(const char *fn, struct place *p, struct piece **out)
+static int adopt(struct place *p, struct piece **out)
 {
     char *begin = NULL;
     size_t bytes = 0;
-    int number, rc;
-    const char *type;
-    if ((*out = find_piece(p->address, p->size)))
-        return p->number < 0 || (*out)->number == p->number || other_device(fn, p, (*out)->number);
-    if (shmemx_device_where(p->address, &type, &number) == 1) {
-        if (p->number >= 0 && p->number != number)
-            return other_device(fn, p, number);
-        p->number = number;
-        return true;
-    }
-    if (!choose(fn, p, &begin, &bytes))
-        return false;
-    EXT_UNLOCKED(rc, shmemx_device_adopt(p->type, p->number, begin, bytes));
-    if (rc == -EEXIST && (*out = find_piece(p->address, p->size))) /* another thread was faster */
-        return true;
-    if (rc == -EEXIST &&
-        (begin != p->address || bytes != p->size)) { /* the program adopted another part of it itself */
+    int rc = choose(p, &begin, &bytes);
+    if (rc != 0)
+        return rc;
+    rc = shmemx_device_adopt(p->type, p->number, begin, bytes);
+    if (rc ==
+        -EEXIST) { /* another part of it is known: the program's own doing, or a piece whose bounds were not known */
         begin = p->address;
         bytes = p->size;
-        EXT_UNLOCKED(rc, shmemx_device_adopt(p->type, p->number, begin, bytes));
+        rc = shmemx_device_adopt(p->type, p->number, begin, bytes);
     }
-    if (rc < 0) {
-        ext_fail_rc(fn, rc);
-        return false;
-    }
-    struct piece *made = PyMem_Calloc(1, sizeof *made);
-    if (!made) {
+    if (rc < 0)
+        return rc;
+    if (!(*out = PyMem_RawCalloc(1, sizeof **out))) {
         shmemx_device_disown(begin);
-        PyErr_NoMemory();
-        return false;
+        return -ENOMEM;
     }
-    *made = (struct piece){.next = pieces, .begin = begin, .bytes = bytes, .number = p->number};
-    *out = pieces = made;
-    return true;
+    **out = (struct piece){.next = pieces, .begin = begin, .bytes = bytes, .number = p->number};
+    pieces = *out;
+    return 0;
+}
+
+/* Without the GIL. *out NULL: it is known otherwise, and kept by those who made it known. */
+static int get_piece(struct place *p, struct piece **out)
+{
+    int number, rc;
+    const char *type;
+    pthread_mutex_lock(&lock);
+    if ((*out = piece_at(p->address, p->size)))
+        rc = check_number(p, (*out)->number);
+    else if (!piece_at(p->address, 1) && shmemx_device_where(p->address, &type, &number) == 1)
+        rc = check_number(p, number);
+    else
+        rc = adopt(p, out);
+    if (rc == 0 && *out)
+        (*out)->holds++;
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+static PyObject *refuse(const char *fn, const struct place *p, int rc)
+{
+    if (rc == NO_MEMORY_OF_A_DEVICE)
+        return ext_fail(fn, EXT_VALUE,
+                        "the memory at %p is not memory of a device, as far as the driver for '%s' knows: it is the "
+                        "host's, or it was freed",
+                        (void *)p->address, p->type);
+    if (rc == ANOTHER_DEVICE)
+        return ext_fail(fn, EXT_VALUE, "the memory at %p is said to be of %s device %d, but is of another one",
+                        (void *)p->address, p->type, p->number);
+    return ext_fail_rc(fn, rc);
 }
 
 /* (fn, type, number or -1, address, size, address and size around it) */
@@ -207,35 +264,39 @@ static PyObject *device_hold(PyObject *module, PyObject *const *args, Py_ssize_t
 {
     EXT_ARGUMENTS("device_hold", 7);
     struct place p = {.type = PyUnicode_AsUTF8(args[1])};
+    struct piece *piece = NULL;
     size_t address, around;
+    int rc;
     if (!p.type || !ext_int(fn, "device", args[2], &p.number) || !ext_size(fn, "address", args[3], &address) ||
         !ext_size(fn, "size", args[4], &p.size) || !ext_size(fn, "address", args[5], &around) ||
         !ext_size(fn, "size", args[6], &p.around_size))
         return NULL;
     p.address = (char *)address; // NOLINT(performance-no-int-to-ptr)
     p.around = (char *)around;   // NOLINT(performance-no-int-to-ptr)
-    struct piece *piece = NULL;
-    if (!get_piece(fn, &p, &piece))
+    struct hold *h = PyObject_GC_New(struct hold, &hold_type);
+    if (!h)
         return NULL;
-    struct hold *h = PyObject_New(struct hold, &hold_type);
-    if (!h) {
-        if (piece && piece->holds == 0)
-            disown(piece);
-        return NULL;
-    }
-    h->piece = piece;
-    if (piece)
-        piece->holds++;
+    notice_fork();
+    EXT_UNLOCKED(rc, get_piece(&p, &piece));
+    h->piece = rc == 0 ? piece : NULL;
     h->address = address;
     h->size = p.size;
-    h->number = piece ? piece->number : p.number;
+    h->number = p.number;
     h->forks = ext_state.forks;
     h->type = Py_NewRef(args[1]);
     h->extra = NULL;
-    return (PyObject *)h;
+    PyObject_GC_Track(h);
+    if (rc == 0)
+        return (PyObject *)h;
+    refuse(fn, &p, rc);
+    Py_DECREF(h);
+    return NULL;
 }
 
 /* --- capsules of DLPack ------------------------------------------------------------------------------- */
+
+/* From then on nothing is given back: who would take it may be gone, and it goes with the process. */
+static bool ended;
 
 /* What a capsule held: given back when this goes. */
 struct taken {
@@ -251,7 +312,7 @@ static void taken_dealloc(PyObject *self)
     PyErr_Fetch(&type, &value, &trace);
     struct dl_managed *m = t->managed;
     struct dl_versioned *v = t->managed;
-    if (t->forks == ext_state.forks) { /* in a child it would be freed by a driver that is dead */
+    if (t->forks == ext_state.forks && !ended) { /* in a child it would be freed by a driver that is dead */
         if (t->versioned && v->deleter)
             v->deleter(v);
         else if (!t->versioned && m->deleter)
@@ -370,8 +431,12 @@ static PyObject *dlpack_take(PyObject *module, PyObject *const *args, Py_ssize_t
 /* When the interpreter ends, before the pools. Regions are gone by then, or stay to the end of the process. */
 void ext_foreign_close(void)
 {
+    ended = true;
+    notice_fork();
+    pthread_mutex_lock(&lock);
     for (struct piece *p = pieces; p; p = p->next)
         shmemx_device_disown(p->begin);
+    pthread_mutex_unlock(&lock);
 }
 
 #define FAST(name, function)                                                                                           \

@@ -423,7 +423,7 @@ def foreign_memory(function: str, x: Any, argument: str = 'x') -> Foreign | None
         return _of_tensor(function, argument, x)
     if isinstance(x, (np.ndarray, np.generic)):
         return None
-    said = getattr(x, '__cuda_array_interface__', None)
+    said = _memory.cuda_interface(x)
     if said is not None:
         return _of_interface(function, argument, x, said)
     if hasattr(x, '__dlpack__') and hasattr(x, '__dlpack_device__'):

@@ -108,9 +108,17 @@ def _of_device(function: str, argument: str, x: Any, writable: bool, empty: bool
     return memory
 
 
+def cuda_interface(x: Any) -> Any:
+    """What the object says by ``__cuda_array_interface__``; None: nothing, or it cannot now."""
+    try:
+        return getattr(x, '__cuda_array_interface__', None)
+    except Exception:  # arrays that are elsewhere just now, or under construction, raise all kinds
+        return None
+
+
 def _is_on_device(x: Any) -> bool:
     """Whether an object that is no tensor says so."""
-    if hasattr(x, '__cuda_array_interface__'):
+    if cuda_interface(x) is not None:
         return True
     device = getattr(x, 'device', None)
     if isinstance(device, str):

@@ -275,7 +275,7 @@ for form in FORMS:
         other = form(block, (4,))
         other.number = 0
         if form is not Interface:
-            raises(ValueError, 'is of device 1', wrong, other)
+            raises(ValueError, 'but is of another one', wrong, other)
         raises(ValueError, 'not memory of a device' if form is not Tensor else 'storage was resized', wrong,
                form(block, (4,), offset=1 << 40))
     assert contents(form(block, (1, 30), strides=(4, 4) if form is not Tensor else None)).shape == (1, 30)
@@ -324,6 +324,14 @@ for form in FORMS:
     assert not gone(kept)  # region.array
     del region
     assert gone(kept)
+    # in a circle with what it is of (where a __del__ may free it first)
+    if type == 'cuda':
+        block = Block(5 << 20)
+        kept = weakref.ref(block)
+        x = form(block, (100,))
+        x.region = shmem.register(x)
+        del block, x
+        assert gone(kept)
     # by a key, and an import of it in this process
     block = Block(5 << 20)
     kept = weakref.ref(block)
@@ -354,6 +362,55 @@ for form in FORMS:
     del block
     assert gone(kept)
 assert not living and deleted >= 10
+''', kind)
+
+
+@pytest.mark.parametrize('kind', ['npu'] + FULL * ['cuda'])
+def test_threads(kind):
+    """Threads that use the same memory, and parts of it, at once; and a forked child, which is told."""
+    program('''
+import random, threading
+shmem.init()
+block = Block(1 << 20)
+host = shmem.register(np.zeros(1000, np.float32))
+wrong = []
+def work(seed):
+    choose = random.Random(seed)
+    try:
+        for turn in range(60):
+            x = choose.choice(FORMS)(block, (1000,), offset=choose.randrange(9) * 4000)
+            what = choose.randrange(4)
+            if what == 0:
+                shmem.put(dst=0, dst_mr=host, src_mr=x)
+            elif what == 1:
+                with shmem.register(x):
+                    shmem.get(host, 0, out=x)
+            elif what == 2:
+                key = shmem.export(x)
+                shmem.import_(key)[0] = 1
+                shmem.revoke(key)
+            else:
+                shmem.export(x)
+    except BaseException as error:
+        wrong.append(error)
+threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert not wrong, wrong
+x = Pack(block, (100,))
+region = shmem.register(x)
+pid = os.fork()
+if pid == 0:
+    try:
+        shmem.export(x)
+    except shmem.Error as error:
+        del region
+        os._exit('do not survive' not in str(error))
+    os._exit(1)
+assert os.waitpid(pid, 0)[1] == 0
+shmem.get(host, 0, out=x, size=400)
 ''', kind)
 
 
@@ -417,6 +474,11 @@ if type == 'cuda':
         raises(TypeError, 'makes no sense', shmem.export, types.SimpleNamespace(__cuda_array_interface__=said))
     raises(ValueError, 'is not memory of a device', shmem.export, types.SimpleNamespace(__cuda_array_interface__={
         'shape': (4,), 'typestr': '<f4', 'data': (np.zeros(4, 'f4').ctypes.data, False), 'version': 2}))
+    class Moody:
+        @property
+        def __cuda_array_interface__(self):
+            raise RuntimeError('not now')
+    raises(TypeError, 'must be a Buffer', shmem.export, Moody())
     # the stream that it is written on is waited for
     pool = shmem.create_pool('2M', type='cuda')
     first, x = pool.alloc(100, np.float32, fill=1), Interface(block, (100,))

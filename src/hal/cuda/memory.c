@@ -147,13 +147,12 @@ static int legacy_handle(struct shmemi_device_memory *memory, const void *addres
         return rc;
     /* Drivers that do not know the question have no other memory. */
     if (shmemi_cuda.cuPointerGetAttribute(&capable, CUDA_POINTER_LEGACY, base) == 0 && !capable)
-        rc =
-            shmemi_fail(-ENOTSUP,
-                        "the CUDA memory at %p was allocated in a way that other processes cannot import: by virtual "
-                        "memory calls (PyTorch's expandable_segments:True in PYTORCH_CUDA_ALLOC_CONF), from a memory "
-                        "pool (cudaMallocAsync), or as managed memory. Turn that off, or copy it into memory of a pool "
-                        "of this library",
-                        address);
+        rc = shmemi_fail(-ENOTSUP,
+                         "the CUDA memory at %p was allocated in a way that other processes cannot import: by virtual "
+                         "memory calls (PyTorch's expandable_segments:True in PYTORCH_CUDA_ALLOC_CONF), from a memory "
+                         "pool (cudaMallocAsync), as managed memory, or by another process. Turn that off, or copy it "
+                         "into memory of a pool of this library",
+                         address);
     else
         rc = SHMEMI_CUDA(cuIpcGetMemHandle, &handle, base);
     if (rc == 0)
