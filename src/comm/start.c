@@ -9,7 +9,8 @@
 static int make_usual_heap(void)
 {
     const struct shmemi_job_parts *parts = shmemi_current->parts;
-    if (parts->kind.which == SHMEMI_KIND_HOST || parts->inits > 1)
+    if (parts->kind.which == SHMEMI_KIND_HOST ||
+        atomic_load_explicit(&parts->inits, memory_order_relaxed) > 1) /* [inits] */
         return 0;
     return shmemi_device_heap_make(parts->kind);
 }
