@@ -157,8 +157,9 @@ typedef struct shmemx_stream *shmemx_stream_t;
 SHMEMX_API int shmemx_stream_create(const char *type, int number, shmemx_stream_t *out);
 /* For a stream that the program has already: a cudaStream_t or CUstream, or an aclrtStream. It stays the program's. */
 SHMEMX_API int shmemx_stream_wrap(const char *type, int number, void *native, shmemx_stream_t *out);
-/* Waits for what is queued on one that was created (-EINTR: the program's interrupt check gave up what waits for others;
-   the stream is gone all the same); forgets one that was wrapped, of which finish tells before whether all was well. */
+/* Waits for what is queued on one that was created (-EINTR: the program's interrupt check gave up what waits for
+   others; the stream is gone all the same); forgets one that was wrapped, of which finish tells before whether all was
+   well. */
 SHMEMX_API int shmemx_stream_destroy(shmemx_stream_t stream);
 /* The driver's own handle, for launching kernels. */
 SHMEMX_API void *shmemx_stream_native(shmemx_stream_t stream);

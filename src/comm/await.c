@@ -54,9 +54,10 @@ bool shmemi_finishing(int pe)
 
 static int check_releaser(int pe)
 {
-    return shmemi_finishing(pe) ? shmemi_fail(-EDEADLK, "PE %d (pid %d) has called finalize and releases nothing any more", pe,
-                                       (int)shmemi_current->slots[pe].member.pid)
-                         : 0;
+    return shmemi_finishing(pe)
+               ? shmemi_fail(-EDEADLK, "PE %d (pid %d) has called finalize and releases nothing any more", pe,
+                             (int)shmemi_current->slots[pe].member.pid)
+               : 0;
 }
 
 /* A wait for memory that every other PE can no longer change may still be ended by a thread of this PE, so it is only

@@ -18,8 +18,8 @@ struct shmemi_await {
     int pe;
     /* Whether a PE that has left (and not only one that has died) ends the wait, because it would have to act. */
     bool all_needed;
-    int needed; /* with pe -1: 1 + the one PE whose leaving ends the wait; 0: there is none */
-    int releaser; /* 1 + the PE that has to act before its last finalize; 0: there is none */
+    int needed;       /* with pe -1: 1 + the one PE whose leaving ends the wait; 0: there is none */
+    int releaser;     /* 1 + the PE that has to act before its last finalize; 0: there is none */
     int64_t deadline; /* shmemi_now() time; SHMEMI_NO_DEADLINE */
 };
 

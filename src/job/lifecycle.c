@@ -438,7 +438,7 @@ int shmemi_leave(void)
     struct shmemi_job *job = shmemi_current;
     if (job->n) {
         shmemi_service_stop(job->parts->service); /* first, because it answers questions about regions */
-        if (job->parts->end_requests) /* these hold regions */
+        if (job->parts->end_requests)             /* these hold regions */
             job->parts->end_requests();
         if (job->parts->end_exports)
             job->parts->end_exports();

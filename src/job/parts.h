@@ -36,8 +36,8 @@ struct shmemi_job_parts {
     uint8_t *heap_pages;            /* a bit for each granule of the heap: whether its pages are taken */
     struct shmemi_regions *regions; /* NULL until a region is made or looked for; and what comm/ does for it: */
     void (*end_regions)(struct shmemi_job *job);
-    void (*end_exports)(void); /* likewise, once a key of the job's memory was made */
-    void (*end_objects)(void); /* likewise, once an object was made on the heap */
+    void (*end_exports)(void);  /* likewise, once a key of the job's memory was made */
+    void (*end_objects)(void);  /* likewise, once an object was made on the heap */
     void (*end_requests)(void); /* likewise, once a request was queued on a stream: */
     uint64_t stream_rounds;     /* barriers that were; under the lock */
     struct shmemi_kind kind;   /* where shmem_malloc() allocates; the same type on all PEs */
