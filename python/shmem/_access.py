@@ -86,18 +86,21 @@ class _Transfer:
 
 
 def _on(function: str, stream: Any) -> Any:
-    """The Stream of what was given for stream=."""
+    """The Stream of what was given for stream=; None where there is nothing to queue on: it is to be done at once."""
+    if stream is None:
+        return None
     from . import _device
-    return _device.as_stream(function, stream)
+    on = _device.as_stream(function, stream)
+    return on if on._need(function) is not on else None
 
 
 def _put(function: str, region: Any, pe: Any, offset: Any, size: Any, timeout: Any, stream: Any,
          other: dict[str, Any]) -> None:
     t = _Transfer(function, region, pe, offset, size, other, writable=False)
-    if stream is not None:
-        if t.to_waiting:
-            raise make(function, 'value', 'dst_mr is None: a put on a stream must name the region')
-        on = _on(function, stream)
+    if stream is not None and t.to_waiting:
+        raise make(function, 'value', 'dst_mr is None: a put on a stream must name the region')
+    on = _on(function, stream)
+    if on is not None:
         _ext.put_on(function, t.there, t.pe, t.there_offset, t.here, t.here_offset, t.size, timeout, on._use(function))
         on._keep(t.there, t.kept)
     elif t.to_waiting:
@@ -162,11 +165,11 @@ def _put_signal(function: str, region: Any, pe: Any, offset: Any, size: Any, sig
     if t.to_waiting:
         raise make(function, 'value', 'dst_mr is None: a put with a signal must name the region')
     add, word = signal_operation(function, op), as_region(function, 'signal', signal)
-    if stream is None:
+    on = _on(function, stream)
+    if on is None:
         _ext.put_signal(function, t.there, t.pe, t.there_offset, t.here, t.here_offset, t.size, timeout, word, sig_offset,
                         value, add)
         return
-    on = _on(function, stream)
     _ext.put_signal_on(function, t.there, t.pe, t.there_offset, t.here, t.here_offset, t.size, timeout, word, sig_offset,
                        value, add, on._use(function))
     on._keep(t.there, t.kept, word)
@@ -197,10 +200,10 @@ def put_signal_nbi(region: Any = None, pe: int | None = None, offset: int = 0, s
 
 def _get_into(function: str, there: Any, pe: Any, offset: Any, here: Any, here_offset: Any, size: Any, timeout: Any,
               stream: Any, kept: Any) -> None:
-    if stream is None:
+    on = _on(function, stream)
+    if on is None:
         _ext.get(function, there, pe, offset, here, here_offset, size, timeout)
         return
-    on = _on(function, stream)
     _ext.get_on(function, there, pe, offset, here, here_offset, size, timeout, on._use(function))
     on._keep(there, kept)
 

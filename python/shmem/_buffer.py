@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _ext
+from ._stand_in import HostSide
 from .errors import make
 
 _new = np.ndarray.__new__
@@ -18,12 +19,13 @@ _index = operator.index
 _REMEMBERED = 1024  # dtypes and notes
 
 
-class Buffer(np.ndarray):  # type: ignore[type-arg]
+class Buffer(HostSide):
     """A NumPy array on memory that other processes can map: from ``Pool.alloc()``, a name of a pool, or a key.
 
     It is an array like any other: every operation of NumPy takes it, and ``torch.from_numpy()`` shares its memory. Views
     (slices, ``reshape``, ``T``) are Buffers on the same memory and keep it alive; results of arithmetic and copies are
     plain arrays in private memory. (What indexing with an array or a mask returns is a copy, though of this class.)
+    ``copy_from()``, ``copy_to()`` and ``to_numpy()`` are as of a DeviceBuffer.
 
     Pickling a Buffer or a view sends a key and not the contents: the process that unpickles it maps the same memory, for
     reading only if this array is read-only. What was imported copy-on-write or as a snapshot is sent by value.

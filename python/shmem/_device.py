@@ -6,12 +6,13 @@ from __future__ import annotations
 import atexit
 import errno
 import operator
+import time
 from types import TracebackType
 from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
-from . import _ext, _memory
+from . import _ext, _memory, _stand_in
 from ._buffer import kind_of, layout_of, write_note
 from .errors import Error, make
 
@@ -90,6 +91,8 @@ class Stream:
     When something cannot be done, because a PE died, a region was deregistered, or the job is over, the stream *fails*: it
     waits for nothing any more, sends no signals and counts no events; copies that were queued are made with what there is.
     ``finish()``, ``is_done()`` and all further uses raise the reason: OwnerDied, Stale, Deadlock.
+
+    With SHMEM_DEVICE_FALLBACK=host, where there is no such device, it does everything at once, and waits where it stands.
     Raises: DeviceMissing, InvalidArgument.
     """
 
@@ -100,7 +103,11 @@ class Stream:
         self.device = f'{kind}:{number}'
         self._held: list[Any] = []
         self._wraps = False
-        self._handle: Any = _ext.stream_create('Stream', kind, number, native)
+        if native is None and _stand_in.allowed(kind):
+            self.__class__ = _HostStream
+            self._handle: Any = self
+        else:
+            self._handle = _ext.stream_create('Stream', kind, number, native)
 
     @staticmethod
     def of(stream: Any) -> 'Stream':
@@ -221,6 +228,59 @@ class Stream:
 
     def __repr__(self) -> str:
         return f'<shmem.Stream on {self.device}{"" if self._handle is not None else ", closed"}>'
+
+
+class _HostStream(Stream):
+    """Stands in for a device's: what is given to it is done when the call returns."""
+
+    __slots__ = ()
+
+    @property
+    def native(self) -> int:
+        raise make('Stream.native', 'unsupported', 'the stream stands in for a device\'s, and no driver knows it')
+
+    def finish(self) -> None:
+        self._need('Stream.finish')
+
+    def is_done(self) -> bool:
+        self._need('Stream.is_done')
+        return True
+
+    def signal(self, region: Any, value: int, pe: int | None = None, offset: int = 0, *, op: str = 'set',
+               timeout: float | None = None) -> None:
+        from . import _access
+        self._need('Stream.signal')
+        change = _access.atomic_add if _access.signal_operation('Stream.signal', op) else _access.atomic_set
+        change(region, value, pe, offset, timeout=timeout)
+
+    def wait(self, region: Any, cmp: str, value: int, offset: int = 0) -> None:
+        from . import _access
+        self._need('Stream.wait')
+        _access.wait_until(region, cmp, value, offset)
+
+    def barrier(self) -> None:
+        self._need('Stream.barrier')
+        _ext.barrier()
+
+    def quiet(self) -> None:
+        self._need('Stream.quiet')
+
+    def _value(self, function: str, buf: Any, index: Any, value: Any, until: int) -> None:
+        self._need(function)
+        if not isinstance(buf, np.ndarray) or buf.dtype not in (np.dtype(np.uint64), np.dtype(np.int64)):
+            raise make(function, 'type', 'buf must be a buffer of uint64 or int64')
+        wanted = np.array(operator.index(value) & (1 << 64) - 1, np.uint64).view(buf.dtype)[()]
+        if until < 0:
+            buf[index] = wanted
+            return
+        pause = 1e-5
+        while not (buf[index] == wanted if until else buf[index] >= wanted):
+            time.sleep(pause)
+            pause = min(2 * pause, 1e-3)
+
+    def close(self) -> None:
+        self._handle = None
+        self._held.clear()
 
 
 _HELD_MOST = 16  # objects for a stream of torch before it is asked whether it is done with them

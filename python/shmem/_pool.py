@@ -118,6 +118,8 @@ class Pool(Home):
     """
 
     __slots__ = ('_handle', '_is_file', '_key', '__weakref__')
+
+    device = 'cpu'
     _word = 'Pool'
 
     def __init__(self) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _ext, _memory
 from ._device import TYPES, DeviceBuffer
+from ._stand_in import StandIn
 from ._region import Region
 from .errors import make
 
@@ -134,7 +135,8 @@ def _new(function: str, shape: Any, dtype: Any, device: Any, zero: bool = False)
     _blocks[block.address] = _Block(block)
     bisect.insort(_addresses, block.address)
     if block.type is None:
-        return np.ndarray(sides, element, buffer=block)
+        asked_for_device = kind is not None and kind != 'host'
+        return (StandIn if asked_for_device else np.ndarray)(sides, element, buffer=block)
     return DeviceBuffer._of_block(block, sides, element)
 
 
