@@ -39,8 +39,7 @@ void *shmemi_remote_slow(const char *fn, const void *address, size_t bytes, int 
         return view + offset;
     }
     size_t in_heap = (uintptr_t)address - (uintptr_t)job->heap;
-    size_t used = shmemi_heap_used(job);
-    if (parts->live && in_heap < used && bytes <= used - in_heap) {
+    if (parts->live && in_heap < job->heap_used && bytes <= job->heap_used - in_heap) {
         check_block(fn, job, in_heap, bytes);
         return job->window + (size_t)pe * job->stride + in_heap;
     }
@@ -48,7 +47,7 @@ void *shmemi_remote_slow(const char *fn, const void *address, size_t bytes, int 
         shmemi_die(
             fn,
             "the range of %zu bytes at %p goes past what has been allocated of the symmetric heap (%zu bytes from %p)",
-            bytes, address, used, (void *)job->heap);
+            bytes, address, job->heap_used, (void *)job->heap);
     if (!address)
         shmemi_die(fn, "the symmetric address is NULL");
     shmemi_die(fn, "%p is no symmetric address: neither in the symmetric heap (%p to %p)%s", address, (void *)job->heap,

@@ -112,11 +112,12 @@ static unsigned gather(const struct shmemi_await *wait, _Atomic uint32_t *word, 
     return count;
 }
 
-/* Makes the announcement of a sleeper visible to every PE's plain code, so that those need no fence. Where membarrier
-   is missing, the short nap covers what the fence of sleep_until_done() does not. */
+/* Makes the announcement of a sleeper visible to every PE's plain code, so that those need no fence. */
 static void barrier_on_all_cores(void)
 {
     syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+    atomic_thread_fence(
+        memory_order_seq_cst); /* where membarrier is missing, the short nap covers what this does not */
 }
 
 static int sleep_until_done(const struct shmemi_await *wait)
@@ -132,10 +133,10 @@ static int sleep_until_done(const struct shmemi_await *wait)
         /* [user-sleep] and [sleep]: pairs with the look at this count after each store; sequentially consistent, so
            that either the writer sees the sleeper or the sleeper sees the store. */
         atomic_fetch_add_explicit(sleepers, 1, memory_order_seq_cst);
-    if (user)
-        barrier_on_all_cores();
     /* [sleep] done() may look with less than that order: what it reads is what was stored before this, or later. */
     atomic_thread_fence(memory_order_seq_cst);
+    if (user)
+        barrier_on_all_cores();
     for (;;) {
         /* [sleep] read before done() is asked: a change after this makes the futex return at once. */
         uint32_t value = atomic_load_explicit(word, memory_order_seq_cst);

@@ -15,7 +15,7 @@ static int arrive(void)
 {
     struct shmemi_job *job = shmemi_current;
     shmemi_quiet();
-    if (atomic_load_explicit(&job->parts->inits, memory_order_relaxed) == 1) /* [inits] */
+    if (job->parts->inits == 1)
         atomic_store_explicit(&job->slots[job->me].finishing, 1, memory_order_release);
     return shmemi_exchange(NULL, 0);
 }

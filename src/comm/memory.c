@@ -205,7 +205,7 @@ int shmemi_address_accessible(const void *address, int pe)
 {
     const struct shmemi_job *job = shmemi_current;
     return pe >= 0 && pe < job->n &&
-           (in_range(address, job->heap, shmemi_heap_used(job)) ||
+           (in_range(address, job->heap, job->heap_used) ||
             in_range(address, job->parts->static_data, job->parts->static_bytes));
 }
 
@@ -214,7 +214,7 @@ void *shmemi_address_ptr(const void *address, int pe)
     const struct shmemi_job *job = shmemi_current;
     if (!shmemi_address_accessible(address, pe))
         return NULL;
-    if (in_range(address, job->heap, shmemi_heap_used(job)))
+    if (in_range(address, job->heap, job->heap_used))
         return job->window + (size_t)pe * job->stride + ((uintptr_t)address - (uintptr_t)job->heap);
     char *view;
     if (shmemi_statics_view(pe, &view) < 0)

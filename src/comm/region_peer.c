@@ -417,8 +417,8 @@ int shmemi_region_symmetric(void *address, size_t size, shmemx_region_t *out)
     int rc = shmemi_regions_get(&all);
     if (rc < 0)
         return rc;
-    size_t offset = (uintptr_t)address - (uintptr_t)job->heap, used = shmemi_heap_used(job);
-    if (!size || offset >= used || size > used - offset)
+    size_t offset = (uintptr_t)address - (uintptr_t)job->heap;
+    if (!size || offset >= job->heap_used || size > job->heap_used - offset)
         return shmemi_fail(-EINVAL, "the %zu bytes at %p are not in what is allocated of this PE's symmetric heap",
                            size, address);
     struct shmemi_region *r = calloc(1, sizeof *r);

@@ -36,7 +36,7 @@ struct shmemi_device_span {
     bool read_only;
     const struct shmemi_device_memory *memory; /* NULL: adopted */
     struct shmemi_device_pool *pool;           /* or NULL */
-    uint64_t admitted; /* a bit a device of this process that was let in; [admitted]; 0 in copies */
+    uint64_t admitted; /* a bit a device of this process that was let in; under the table's lock */
 };
 
 /* The span that holds the address: true, and a copy of it. */

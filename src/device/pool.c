@@ -73,6 +73,14 @@ static int know(struct shmemi_device_pool *pool)
     return shmemi_device_table_add(&span);
 }
 
+static bool has_pins(struct shmemi_device_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool any = pool->pins != NULL;
+    pthread_mutex_unlock(&pool->lock);
+    return any;
+}
+
 /* Undoes what make() did. */
 static void unmake(struct shmemi_device_pool *pool)
 {
@@ -118,14 +126,6 @@ int shmemi_device_pool_create(const char *type, int device, size_t bytes, struct
     pthread_mutex_unlock(&listing);
     *out = pool;
     return 0;
-}
-
-static bool has_pins(struct shmemi_device_pool *pool)
-{
-    pthread_mutex_lock(&pool->lock);
-    bool any = pool->pins != NULL;
-    pthread_mutex_unlock(&pool->lock);
-    return any;
 }
 
 static int unlist(struct shmemi_device_pool *pool)

@@ -66,15 +66,15 @@ static int back(struct shmemi_job_parts *p, size_t offset, size_t bytes)
     return 0;
 }
 
-/* What has been allocated at some time can be addressed. Written under the lock; [used] relaxed: a racing reader of the
-   old value would have used a block before its allocation returned. */
+/* What has been allocated at some time can be addressed. Written under the lock; a racing reader of the old value would
+   have used a block before its allocation returned. */
 static void note_use(size_t end)
 {
     struct shmemi_job *job = shmemi_current;
-    if (end > shmemi_heap_used(job))
-        atomic_store_explicit(&job->heap_used, end, memory_order_relaxed);
+    if (end > job->heap_used)
+        job->heap_used = end;
     if (!job->parts->live)
-        atomic_store_explicit(&job->heap_open, shmemi_heap_used(job), memory_order_relaxed);
+        job->heap_open = job->heap_used;
 }
 
 static int no_room(size_t size)

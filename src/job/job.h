@@ -30,7 +30,8 @@ struct shmemi_job {
 extern struct shmemi_job *shmemi_current;
 
 /* How far the heap has been allocated. [used] relaxed, as is the load of heap_open: other threads use their blocks
-   while one allocates, and whoever has an address got it after it was counted in shmemi_heap_take(). */
+   while one allocates, and whoever has an address got it after it was counted in shmemi_heap_take(). Where the name
+   stands alone, on paths that are walked rarely, the access is sequentially consistent, which does as well. */
 static inline size_t shmemi_heap_used(const struct shmemi_job *job)
 {
     return atomic_load_explicit(&job->heap_used, memory_order_relaxed);

@@ -383,7 +383,7 @@ int shmemi_init(const struct shmemi_job_request *request)
     pthread_mutex_lock(&lifecycle);
     if (shmemi_current->n) {
         int nested = check_nested(request, shmemi_current);
-        /* [inits] relaxed, all: under the lock, but for the look in comm/finalize.c, which only tells the last one. */
+        /* [inits] relaxed, all: under the lock. Only finalize.c looks without, and needs the number alone. */
         atomic_fetch_add_explicit(&shmemi_current->parts->inits, nested == 0, memory_order_relaxed);
         pthread_mutex_unlock(&lifecycle);
         return nested;

@@ -21,7 +21,7 @@ struct shmemi_teams;
 
 struct shmemi_job_parts {
     struct shmemi_identity identity;
-    _Atomic int inits;              /* calls of init without their finalize; changed under the lock of lifecycle.c */
+    _Atomic int inits;              /* calls of init without their finalize; [inits] */
     bool launched;                  /* shmemrun watches, and tells people about deaths itself */
     double timeout;                 /* seconds that waits for other PEs to do their part may take */
     int spins, yields;              /* how long a wait spins and yields before it sleeps */
