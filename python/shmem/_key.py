@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _aliases, _device, _ext, _memory, _sync
+from . import _aliases, _device, _ext, _foreign, _memory, _sync
 from ._buffer import Buffer, address_of, array_over, extent, known_block, layout_of, note_of, owner_of
 from .errors import Error, InvalidArgument, make
 
@@ -144,9 +144,9 @@ def _export_import(function: str, array: Any, owner: Any, mode: Any, given: bool
 def export_array(function: str, x: Any, mode: str | None, allow: Any, frozen: bool) -> str:
     if isinstance(x, _device.DeviceBuffer):
         return _device.export_buffer(function, x, mode, allow, frozen)
-    foreign = None if isinstance(x, np.ndarray) else _device.foreign_memory(function, x)
+    foreign = None if isinstance(x, np.ndarray) else _foreign.foreign_memory(function, x)
     if foreign is not None:
-        return _device.export_foreign(function, foreign, mode, allow, frozen)
+        return _foreign.export_foreign(function, foreign, mode, allow, frozen)
     array = _array_of(function, x)
     owner = owner_of(array)
     entries = _allow_list(function, allow)
@@ -210,7 +210,7 @@ def revoke(key: str, move: bool = False) -> None:
     Any thread may call it.
     """
     _ext.key_revoke('revoke', key, bool(move))
-    _device.forget_key(key)
+    _foreign.forget_key(key)
 
 
 # --- importing --------------------------------------------------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def _device_error(function: str, argument: str, device: str) -> Exception:
 
 def _of_device(function: str, argument: str, x: Any, writable: bool, empty: bool, device: str) -> Memory:
     """Contiguous memory of a device: of this library, or of another one, which is held by `raw`."""
-    from . import _device
+    from . import _device, _foreign
     if isinstance(x, _device.DeviceBuffer):
         x._need(function)
         if not x.is_contiguous:
@@ -95,7 +95,7 @@ def _of_device(function: str, argument: str, x: Any, writable: bool, empty: bool
         memory = Memory(x, (x.address, x.nbytes), x.nbytes, x.dtype, x.shape, type_of(x.dtype), False)
         readonly = x.readonly
     else:
-        found = _device.foreign_memory(function, x, argument)
+        found = _foreign.foreign_memory(function, x, argument)
         if found is None:
             raise _device_error(function, argument, device)
         raw = found.hold(function) if found.nbytes else (0, 0)

@@ -13,7 +13,7 @@ from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
-from . import _device, _ext, _key, _sync
+from . import _device, _ext, _foreign, _key, _sync
 from ._buffer import (Buffer, address_of, array_over, extent, kind_of, known_block, layout_of, note_of, owner_of, write_note,
                       _kinds, _new)
 from ._home import Home, _bytes, _name, _text
@@ -276,6 +276,7 @@ class Pool(Home):
     def revoke(self, key: str, move: bool = False) -> None:
         """As ``shmem.revoke()``."""
         _ext.key_revoke('Pool.revoke', key, bool(move))
+        _foreign.forget_key(key)
 
     # names
 

@@ -697,8 +697,10 @@ EXPORTED int aclrtIpcMemImportByKey(void **out, const char *key, uint64_t flags)
                 sscanf(key, "ipc %d %d %d %d %lx %zx %zx", &owner, &memory, &list, &device, &inode, &into, &bytes) == 7,
             INVALID);
     REQUIRE(!range_of_key(key), INVALID);
+    device -= setting("DOUBLE_FIRST", 0);
+    REQUIRE(device >= 0 && device < devices(), ACL_BAD_DEVICE);
     REQUIRE(is_list(owner, list, inode), BAD_HANDLE);
-    int rc = import_physical(owner, memory, list, device, &p);
+    int rc = import_physical(owner, memory, list, device + setting("DOUBLE_FIRST", 0), &p);
     if (rc)
         return rc;
     if (into > p->bytes || bytes == 0 || bytes > p->bytes - into) {
@@ -719,7 +721,8 @@ EXPORTED int aclrtIpcMemClose(const char *key)
 {
     ENTER_WITH_CONTEXT(aclrtIpcMemClose);
     struct range *r = range_of_key(key);
-    REQUIRE(r && r->mapped->device == current(), BAD_HANDLE);
+    /* An importer where it was mapped, the owner where it lies. */
+    REQUIRE(r && (r->mapped->imported ? r->access >> current() & 1 : r->mapped->device == current()), BAD_HANDLE);
     *r->mapped->key = 0;
     if (r->mapped->imported) {
         drop_plain(r);
