@@ -359,7 +359,7 @@ class DeviceBuffer:
 
     @classmethod
     def _of_block(cls, block: Any, shape: tuple[int, ...], kind: Any) -> 'DeviceBuffer':
-        return cls._of(block, block.address, shape, _contiguous(shape, kind.itemsize), kind, False)
+        return cls._of(block, block.address, shape, contiguous(shape, kind.itemsize), kind, False)
 
     @property
     def device(self) -> str:

@@ -55,7 +55,9 @@ def _find(address: int) -> _Block | None:
 def _address(memory: _memory.Memory) -> int:
     if isinstance(memory.raw, tuple):  # a tensor, or memory of a device
         return memory.raw[0]  # type: ignore[no-any-return]
-    return memory.x.__array_interface__['data'][0]  # type: ignore[no-any-return]
+    if isinstance(memory.x, np.ndarray):
+        return memory.x.__array_interface__['data'][0]  # type: ignore[no-any-return]
+    return -1  # memory of another library on a device, which is not symmetric
 
 
 def region_of(function: str, argument: str, x: Any) -> Region:
@@ -63,7 +65,7 @@ def region_of(function: str, argument: str, x: Any) -> Region:
     if not isinstance(x, (np.ndarray, DeviceBuffer)) and not _memory.is_tensor(x):
         raise make(function, 'type', f'{argument} is a {type(x).__name__}, but must be a Region or a symmetric array')
     memory = _memory.describe(function, argument, x, writable=False)
-    address = _address(memory) if memory.is_tensor or isinstance(memory.x, np.ndarray) else -1
+    address = _address(memory)
     found = _find(address)
     if found is None or address + memory.nbytes > found.block.address + found.block.size:
         kind = 'a tensor' if _memory.is_tensor(x) else 'a device buffer' if isinstance(x, DeviceBuffer) else 'an array'

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "exchange.h"
+#include "hal/hal.h"
 #include "order.h"
 
 enum { UNIT = 2 << 20, NORMAL_MOST = 1 << 30, NORMAL_SHARE = 4 /* of what is free */ };
@@ -205,7 +206,7 @@ static int agree_on_size(struct shmemi_kind *kind, size_t *size)
     rc = speak_for_all(&m);
     if (!stand_in || rc != m.codes[m.first])
         return rc;
-    if (shmemi_current->me == 0)
+    if (shmemi_current->me == 0 && shmemi_hal_fallback_untold(shmemi_kind_name(kind->which)))
         shmemi_warn("heap", "SHMEM_DEVICE_FALLBACK=host: host memory in place of kind '%s': %s",
                     shmemi_kind_name(kind->which), shmemi_last_error());
     return 1;

@@ -110,9 +110,17 @@ int shmemi_hal_fallback(bool *host)
     return 0;
 }
 
-static int find_device(const struct device *d, bool fall_back, const struct shmemi_hal **out)
+bool shmemi_hal_fallback_untold(const char *type)
 {
     static atomic_flag told[DEVICES];
+    int i = 0;
+    while (i < DEVICES - 1 && strcmp(type, devices[i].type) != 0)
+        i++;
+    return !atomic_flag_test_and_set(&told[i]); /* pairs with nothing: only one finds it unset */
+}
+
+static int find_device(const struct device *d, bool fall_back, const struct shmemi_hal **out)
+{
     char text[TEXT_MOST], why[TEXT_MOST];
     int count;
     if (shmemi_device_of(d->type)->open(&count) == 0)
@@ -127,7 +135,7 @@ static int find_device(const struct device *d, bool fall_back, const struct shme
                          d->type, why, text);
     if (!fall_back)
         return rc;
-    if (!atomic_flag_test_and_set(&told[d - devices]))
+    if (shmemi_hal_fallback_untold(d->type))
         shmemi_warn("hal", "SHMEM_DEVICE_FALLBACK=host: host memory in place of type '%s': %s (%s)", d->type, why,
                     text);
     *out = &shmemi_hal_host;

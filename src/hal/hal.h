@@ -93,6 +93,8 @@ int shmemi_hal_find(const char *type, const struct shmemi_hal **out);
 
 /* *host: whether SHMEM_DEVICE_FALLBACK lets host memory stand in for a device's. -EINVAL: it holds something else. */
 int shmemi_hal_fallback(bool *host);
+/* Whether this process has still to say that host memory stands in for that type of device: true once. */
+bool shmemi_hal_fallback_untold(const char *type);
 
 /* The back end of a kind; NULL where it is absent. */
 const struct shmemi_hal *shmemi_hal(enum shmemi_memory_kind kind);

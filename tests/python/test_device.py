@@ -285,6 +285,52 @@ assert isinstance(buf, np.ndarray) and isinstance(shmem.create_pool('1M', type='
     assert result.err.count('host memory in place of') == 1
 
 
+ANYWHERE = '''
+pool = shmem.create_pool('4M', type='npu')
+a, w = pool.alloc((8, 4), np.float32, fill=0), pool.alloc(2, np.uint64, fill=0)
+x = np.arange(32, dtype=np.float32).reshape(8, 4)
+with shmem.Stream('npu') as s:
+    assert a.copy_from(x, stream=s) is a
+    s.write_value(w, 1, 2**63 + 7)
+    s.wait_value(w, 1, 2**63 + 7, equal=True)
+    s.finish()
+    assert s.is_done() and a.npu() is a and a.is_contiguous and not a.readonly and a.address % 4 == 0
+    print(a.to_numpy().tolist(), float(a[2, 1]), w.to_numpy()[1])
+    a[3] = 5
+    out = np.zeros((8, 4), np.float32)
+    a.copy_to(out, stream=s)
+    s.finish()
+    print(out.sum())
+    shmem.init()
+    z, signal = shmem.zeros((4,), np.float32, device='npu'), shmem.zeros(1, np.uint64, device='host')
+    shmem.put_signal(dst=0, dst_mr=z, src_mr=x[1], signal=signal, value=1, stream=s)
+    s.wait(signal, '>=', 1)
+    s.signal(signal, 4, pe=0, op='add')
+    s.barrier()
+    s.quiet()
+    s.finish()
+    print(z.to_numpy().tolist(), signal[0])
+    shmem.free(z)
+    raises(ValueError, 'op', s.signal, signal, 1, pe=0, op='mul')
+raises(shmem.Stale, 'closed', s.finish)
+key = pool.export(a)
+print(shmem.import_(key).to_numpy().sum(), type(s).__mro__[-2].__name__)
+'''
+
+
+def test_the_same_program_with_and_without_a_device():
+    on_device = program(ANYWHERE, '')
+    missing = {'SHMEM_ASCEND_LIBRARY': '/nonexistent/libacl_rt.so', 'SHMEM_CUDA_LIBRARY': '/nonexistent/libcuda.so.1'}
+    on_host = program(ANYWHERE, '', SHMEM_DEVICE_FALLBACK='host', **missing)
+    assert on_host.out == on_device.out and len(on_device.out.splitlines()) == 4
+    assert on_host.err.count('host memory in place of') == 1 and on_device.err == ''
+    program('''
+buf = shmem.create_pool('1M').alloc(4)
+raises(shmem.NotSupported, 'in host memory', buf.npu)
+raises(ValueError, 'shape', buf.copy_to, np.zeros(5))
+''', '')
+
+
 def test_stubs_and_old_drivers():
     program('''
 raises(shmem.DeviceMissing, 'too old: it has no', shmem.create_pool, '1M', type='cuda')
