@@ -312,7 +312,7 @@ with shmem.Stream('npu') as s:
     print(z.to_numpy().tolist(), signal[0])
     shmem.free(z)
     raises(ValueError, 'op', s.signal, signal, 1, pe=0, op='mul')
-raises(shmem.Stale, 'closed', s.finish)
+raises(shmem.errors.Stale, 'closed', s.finish)
 key = pool.export(a)
 print(shmem.import_(key).to_numpy().sum(), type(s).__mro__[-2].__name__)
 '''
