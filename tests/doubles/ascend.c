@@ -232,6 +232,7 @@ EXPORTED int aclrtMemcpyAsync(void *to, size_t most, const void *from, size_t by
     struct stream *s = stream_of(handle);
     REQUIRE(s && s->device == current(), OTHER_CONTEXT);
     REQUIRE(most >= bytes && bytes && right_kind(to, from, kind), INVALID);
+    REQUIRE(kind != 3 || ((uintptr_t)to | (uintptr_t)from) % 64 == 0, 107008);
     REQUIRE(reachable(to, bytes, s->device) && reachable(from, bytes, s->device), INVALID);
     enqueue(s, (struct operation){.what = COPY, .to = to, .from = from, .bytes = bytes});
     return 0;

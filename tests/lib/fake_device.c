@@ -462,6 +462,8 @@ static int fake_copy(void *to, const void *from, size_t bytes, enum shmemi_devic
     struct block *there = block_at(to, bytes), *here = block_at(from, bytes);
     NEVER(!there != (direction == SHMEMI_FROM_DEVICE) || !here != (direction == SHMEMI_TO_DEVICE),
           "the direction of a copy is not that of its addresses");
+    NEVER(direction == SHMEMI_DEVICE_TO_DEVICE && ((uintptr_t)to | (uintptr_t)from) % 64,
+          "a copy within the device's memory is not aligned");
     if (!may(there, stream.device) || !may(here, stream.device))
         return leave_call(shmemi_fail(-EIO, "fake device %d was not let into that memory", stream.device));
     return queue(stream, (struct operation){.kind = COPY, .to = to, .from = from, .bytes = bytes});
@@ -611,6 +613,7 @@ static const struct shmemi_device_hal fake = {
     .type = "fake",
     .maker = "Fake",
     .ways = 1u << SHMEMI_WAY_DESCRIPTOR,
+    .copy_align = 64,
     .open = fake_open,
     .version = fake_version,
     .describe = fake_describe,

@@ -25,14 +25,12 @@ static inline int sleeps(pid_t pid, const char *thread)
     return rc ? rc : call == SYS_futex || call == 449 /* futex_waitv */;
 }
 
-static inline int sleepers(pid_t pid)
+static inline int sleepers(void)
 {
-    char path[32];
     int count = 0, untold = 0;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
-    DIR *directory = opendir(path);
+    DIR *directory = opendir("/proc/self/task");
     for (struct dirent *e; directory && (e = readdir(directory));) {
-        int rc = *e->d_name == '.' ? 0 : sleeps(pid, e->d_name);
+        int rc = *e->d_name == '.' ? 0 : sleeps(getpid(), e->d_name);
         count += rc > 0;
         untold += rc < 0;
     }
@@ -41,19 +39,29 @@ static inline int sleepers(pid_t pid)
     return count ? count : untold ? -1 : 0;
 }
 
-/* Until so many threads of the process sleep in futexes, or ten seconds have passed. Where the system does not tell
-   (another user's process, a kernel without that file) a time in which they mostly do. */
-static inline void await_sleepers(pid_t pid, int count)
+/* Where the system does not tell (a kernel without that file): a time in which they mostly do. */
+static inline bool slept(int found, int count)
 {
-    for (int i = 0; i < 10000; i++) {
-        int found = sleepers(pid);
-        if (found < 0)
-            break;
-        if (found >= count)
-            return;
-        usleep(1000);
-    }
-    usleep(50000);
+    if (found >= count)
+        return true;
+    usleep(found < 0 ? 50000 : 1000);
+    return found < 0;
+}
+
+/* Until so many threads of this process sleep in futexes, or ten seconds have passed. */
+static inline void await_sleepers(int count)
+{
+    for (int i = 0; i < 10000 && !slept(sleepers(), count); i++)
+        continue;
+}
+
+/* Until the first thread of another process does. */
+static inline void await_sleeper(pid_t pid)
+{
+    char thread[16];
+    snprintf(thread, sizeof thread, "%d", (int)pid);
+    for (int i = 0; i < 10000 && !slept(sleeps(pid, thread), 1); i++)
+        continue;
 }
 
 #endif

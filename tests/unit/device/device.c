@@ -161,6 +161,36 @@ static void run_copies(void)
     good(shmemx_device_pool_close(pool));
 }
 
+/* From one place in device memory to another, wherever they are: Ascend's copies between them want multiples of 64. */
+static void run_unaligned(void)
+{
+    static const int places[][3] = {{1, 1, 1000},   {65, 1, 5000}, {3, 64, 4097},
+                                    {64, 128, 999}, {7, 7, 20},    {60, 124, 4}};
+    void *a, *b;
+    shmemx_stream_t stream;
+    shmemx_device_pool_t pool = new_pool(type, 0, &a), second = new_pool(type, 1, &b);
+    fill(1);
+    good(shmemx_device_copy(a, host, BYTES));
+    good(shmemx_stream_create(type, 0, &stream));
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        int from = places[i][0], to = places[i][1], bytes = places[i][2];
+        memset(back, 0x5a, sizeof back);
+        good(shmemx_device_copy(b, back, 10000));
+        good(shmemx_device_copy((char *)b + to, (char *)a + from, (size_t)bytes));
+        good(shmemx_device_copy(back, b, 10000));
+        child_check(memcmp(back + to, host + from, (size_t)bytes) == 0);
+        child_check(back[to - 1] == 0x5a && back[to + bytes] == 0x5a);
+        if (cuda || (from % 64 == 0 && to % 64 == 0))
+            good(shmemx_copy_on_stream((char *)a + 100032 + to, (char *)a + from, (size_t)bytes, stream));
+        else
+            bad(ENOTSUP, "multiples of 64",
+                shmemx_copy_on_stream((char *)a + 100032 + to, (char *)a + from, (size_t)bytes, stream));
+    }
+    good(shmemx_stream_destroy(stream));
+    good(shmemx_device_pool_close(second));
+    good(shmemx_device_pool_close(pool));
+}
+
 static void run_without_peers(void)
 {
     void *a, *c;
@@ -637,6 +667,7 @@ static void one_process(void **state)
     (void)state;
     alone(run_pool);
     alone(run_copies);
+    alone(run_unaligned);
     alone(run_without_peers);
     alone(run_streams);
     alone(run_counts);

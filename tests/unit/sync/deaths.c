@@ -8,7 +8,7 @@
 #include <sys/prctl.h>
 
 static shmemx_pool_t pool;
-static shmemx_mutex_t mutex, second;
+static shmemx_mutex_t mutex, second, attached;
 static shmemx_rwlock_t rwlock;
 static shmemx_semaphore_t semaphore;
 static shmemx_cond_t cond;
@@ -18,7 +18,7 @@ static shmemx_word_t word;
 
 /* What children and the test see of each other. */
 static struct page {
-    _Atomic int step, done, rc[8];
+    _Atomic int step, done, ready[8], rc[8];
 } * page;
 
 static int begin(void **state)
@@ -28,6 +28,7 @@ static int begin(void **state)
     pool = make_pool();
     ok(shmemx_mutex_create(pool, "mutex", &mutex));
     ok(shmemx_mutex_create(pool, "second", &second));
+    ok(shmemx_mutex_create(pool, "attached", &attached));
     ok(shmemx_rwlock_create(pool, "rwlock", 0, &rwlock));
     ok(shmemx_semaphore_create(pool, "semaphore", 2, 0, 1, &semaphore));
     ok(shmemx_cond_create(pool, "cond", &cond));
@@ -41,6 +42,7 @@ static int end(void **state)
 {
     ok(shmemx_mutex_close(mutex));
     ok(shmemx_mutex_close(second));
+    ok(shmemx_mutex_close(attached));
     ok(shmemx_rwlock_close(rwlock));
     ok(shmemx_semaphore_close(semaphore));
     ok(shmemx_cond_close(cond));
@@ -56,9 +58,13 @@ static int end(void **state)
 /* A child that calls the function, says how it went, and stays until it is killed. */
 static pid_t child(int number, int (*function)(int number))
 {
+    atomic_store(&page->ready[number], 0);
     pid_t pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        child_check(shmemx_mutex_lock(attached, 20) == 0 &&
+                    shmemx_mutex_unlock(attached) == 0); /* so it is from here on */
+        atomic_store(&page->ready[number], 1);
         int rc = function(number);
         atomic_store(&page->rc[number], rc);
         atomic_fetch_add(&page->done, 1);
@@ -67,6 +73,14 @@ static pid_t child(int number, int (*function)(int number))
     }
     assert_true(pid > 0);
     return pid;
+}
+
+/* Until the child sleeps in its function. */
+static void asleep(int number, pid_t pid)
+{
+    if (!wait_until(&page->ready[number], 1))
+        fail_msg("child %d did not begin", number);
+    await_sleeper(pid);
 }
 
 static void step_to(int value)
@@ -102,7 +116,7 @@ static void mutex_holder(void **state)
         refuses(EBUSY, "(pid ", shmemx_mutex_trylock(mutex));
         refuses(EPERM, "(pid ", shmemx_mutex_unlock(mutex));
         pid_t waiter = child(1, lock_it);
-        await_sleepers(waiter, 1);
+        asleep(1, waiter);
         kill_child(pid);
         step_to(2); /* the waiter has it now */
         assert_int_equal(atomic_load(&page->rc[1]), -EOWNERDEAD);
@@ -121,8 +135,8 @@ static void mutex_waiter(void **state)
         atomic_store(&page->step, 0);
         ok(shmemx_mutex_lock(mutex, 0));
         pid_t first = child(0, lock_it), other = child(1, lock_it);
-        await_sleepers(first, 1);
-        await_sleepers(other, 1);
+        asleep(0, first);
+        asleep(1, other);
         kill(first, SIGSTOP);
         ok(shmemx_mutex_unlock(mutex));
         kill_child(first);
@@ -158,18 +172,18 @@ static void readers_and_writers(void **state)
     step_to(1);
     refuses(ETIMEDOUT, "reads", shmemx_rwlock_wrlock(rwlock, 0.01));
     pid_t writer = child(1, write_it); /* waits for the reader */
-    await_sleepers(writer, 1);
+    asleep(1, writer);
     refuses(ETIMEDOUT, "writes", shmemx_rwlock_rdlock(rwlock, 0.01));
     refuses(EBUSY, "writes", shmemx_rwlock_tryrdlock(rwlock));
     kill_child(writer); /* it had not written yet: nobody is told */
     ok(shmemx_rwlock_rdlock(rwlock, 10));
     ok(shmemx_rwlock_unlock(rwlock));
     writer = child(1, write_it);
-    await_sleepers(writer, 1);
+    asleep(1, writer);
     kill_child(reader);
     step_to(2); /* the writer is in: the dead reader was counted out */
     pid_t queued = child(2, read_it);
-    await_sleepers(queued, 1);
+    asleep(2, queued);
     kill_child(queued);
     kill_child(writer);
     refuses(EOWNERDEAD, "not taken", shmemx_rwlock_rdlock(rwlock, 10));
@@ -178,8 +192,8 @@ static void readers_and_writers(void **state)
     ok(shmemx_rwlock_unlock(rwlock));
     ok(shmemx_rwlock_wrlock(rwlock, 10));
     pid_t waiting[2] = {child(3, read_it), child(4, write_it)};
-    await_sleepers(waiting[0], 1);
-    await_sleepers(waiting[1], 1);
+    asleep(3, waiting[0]);
+    asleep(4, waiting[1]);
     kill(waiting[0], SIGSTOP); /* let in, and dead before it knows */
     ok(shmemx_rwlock_unlock(rwlock));
     kill_child(waiting[0]);
@@ -207,7 +221,7 @@ static void owned_units(void **state)
     refuses(ETIMEDOUT, "taken", shmemx_semaphore_wait(semaphore, 0.01));
     refuses(EBUSY, "2 of its units", shmemx_semaphore_destroy(semaphore));
     pid_t other = child(1, take_both);
-    await_sleepers(other, 1);
+    asleep(1, other);
     kill_child(pid);
     step_to(2);
     assert_int_equal(atomic_load(&page->rc[1]), 0);
@@ -276,7 +290,7 @@ static void signals(void **state)
     pid_t holder = child(1, lock_it);
     step_to(2);
     ok(shmemx_cond_broadcast(cond));
-    await_sleepers(waiter, 1);
+    asleep(0, waiter);
     kill_child(holder);
     done_to(2);
     assert_int_equal(atomic_load(&page->rc[0]), -EOWNERDEAD);
@@ -338,9 +352,9 @@ static void waiters(void **state)
     for (int kind = 0; kind < 2; kind++) {
         atomic_store(&page->done, 0);
         pid_t first = child(0, kind ? await_word : await_event);
-        await_sleepers(first, 1);
+        asleep(0, first);
         pid_t other = child(1, kind ? await_word : await_event);
-        await_sleepers(other, 1);
+        asleep(1, other);
         refuses(EBUSY, "waits", kind ? shmemx_word_destroy(word) : shmemx_event_destroy(event));
         kill(first, SIGSTOP);
         if (kind) {

@@ -149,7 +149,7 @@ static void all_sleepers_go_on(void **state)
         while (atomic_load(&shared->waiting) < SLEEPERS)
             usleep(1000);
         for (int i = 0; i < SLEEPERS; i++)
-            await_sleepers(pids[i], 1);
+            await_sleeper(pids[i]);
         kill(holder, SIGKILL);
         waitpid(holder, NULL, 0);
         int64_t begin = shmemi_now();

@@ -253,7 +253,7 @@ static void readers_have_their_turn(void **state)
         ok(shmemx_rwlock_wrlock(rwlock, -1));
         pthread_t writer = start(write_once, 0), reader = start(read_in_turn, 0);
         assert_true(wait_until(&inside, 1));
-        await_sleepers(getpid(), 2);
+        await_sleepers(2);
         ok(shmemx_rwlock_unlock(rwlock));
         pthread_join(reader, NULL);
         pthread_join(writer, NULL);
@@ -557,7 +557,7 @@ static void events(void **state)
         atomic_store(&inside, 0);
         for (int i = 0; i < THREADS; i++)
             threads[i] = start(pass_event, 0);
-        await_sleepers(getpid(), THREADS);
+        await_sleepers(THREADS);
         refuses(EBUSY, "waits", shmemx_event_destroy(event));
         for (int i = 1; i <= (automatic ? THREADS : 1); i++) {
             ok(shmemx_event_set(event));
