@@ -126,18 +126,44 @@ static int copy_on_host(void *to, const void *from, size_t bytes)
     return rc;
 }
 
-static int copy_between(const struct ends *e, void *to, const void *from, size_t bytes)
+/* Whether these are what the device asks for in copies between its memory and its memory; other copies take anything.
+ */
+static bool are_aligned(const struct ends *e, uintptr_t to, uintptr_t from)
+{
+    return !e->to || !e->from || ((to | from) & (e->to->hal->copy_align - 1)) == 0;
+}
+
+/* Bytes up to where both ends are aligned so; 0 also where they never are. */
+static size_t head_of(const struct ends *e, uintptr_t to, uintptr_t from)
+{
+    size_t within = e->to && e->from ? e->to->hal->copy_align - 1 : 0;
+    return (to ^ from) & within ? 0 : -to & within;
+}
+
+/* 1: one device can make the copy, of which one end at least is device memory; 0: it goes by way of the host; or
+   negative errno. */
+static int is_direct(const struct ends *e, uintptr_t to, uintptr_t from)
+{
+    if (!e->to || !e->from)
+        return 1;
+    if (e->to->hal != e->from->hal || !are_aligned(e, to, from))
+        return 0;
+    int rc = admit(e->from, e->to->device);
+    return rc == 0 ? 1 : rc == -ENOTSUP ? 0 : rc; /* cannot reach it */
+}
+
+static int copy_between(const struct ends *e, char *to, const char *from, size_t bytes)
 {
     const struct shmemi_device_span *main = e->to ? e->to : e->from;
     if (!main)
         return copy_on_host(to, from, bytes);
-    bool two = e->to && e->from;
-    int rc = two && e->to->hal == e->from->hal ? admit(e->from, e->to->device) : 0;
-    if (rc < 0 && rc != -ENOTSUP)
+    size_t head = head_of(e, (uintptr_t)to, (uintptr_t)from);
+    int rc = head < bytes ? is_direct(e, (uintptr_t)to + head, (uintptr_t)from + head) : 0;
+    if (rc <= 0)
+        return rc < 0 ? rc : copy_staged(e, to, from, bytes);
+    if (head && (rc = copy_staged(e, to, from, head)) < 0)
         return rc;
-    if (two && (rc == -ENOTSUP || e->to->hal != e->from->hal))
-        return copy_staged(e, to, from, bytes);
-    return copy_by(main->hal, main->device, &(struct piece){to, from, bytes, direction_of(e)});
+    return copy_by(main->hal, main->device, &(struct piece){to + head, from + head, bytes - head, direction_of(e)});
 }
 
 static int copy(void *to, const void *from, size_t bytes, bool known)
@@ -189,11 +215,11 @@ int shmemi_device_copy_begin(void *to, const void *from, size_t bytes)
     shmemi_device_table_lock();
     rc = find_ends(to, from, bytes, &e);
     const struct shmemi_device_span *main = rc < 0 ? NULL : e.to ? e.to : e.from;
-    bool direct = main && !(e.to && e.from && (e.to->hal != e.from->hal || admit(e.from, e.to->device) < 0));
-    if (rc == 0 && direct)
+    int direct = main ? is_direct(&e, (uintptr_t)to, (uintptr_t)from) : 0;
+    if (rc == 0 && direct > 0)
         rc = begin_by(main->hal, main->device, &(struct piece){to, from, bytes, direction_of(&e)});
     else if (rc == 0)
-        rc = copy_between(&e, to, from, bytes);
+        rc = direct < 0 ? direct : copy_between(&e, to, from, bytes);
     shmemi_device_table_unlock();
     return rc;
 }
@@ -226,9 +252,9 @@ static int blocks_by(const struct shmemi_device_hal *hal, int device, const stru
 static int blocks_between(const struct ends *e, const struct blocks *b)
 {
     const struct shmemi_device_span *main = e->to ? e->to : e->from;
-    int rc = 0;
-    if (main && !(e->to && e->from && (e->to->hal != e->from->hal || admit(e->from, e->to->device) < 0)))
-        return blocks_by(main->hal, main->device, b, direction_of(e));
+    int rc = main ? is_direct(e, (uintptr_t)b->to | b->to_step, (uintptr_t)b->from | b->from_step) : 0;
+    if (rc != 0)
+        return rc < 0 ? rc : blocks_by(main->hal, main->device, b, direction_of(e));
     for (size_t i = 0; rc == 0 && i < b->count; i++)
         rc = copy_between(e, b->to + i * b->to_step, b->from + i * b->from_step, b->bytes);
     return rc;
@@ -276,6 +302,17 @@ static int check_on(const struct shmemi_stream *stream, struct shmemi_device_spa
     return admit(span, stream->stream.device);
 }
 
+static int check_aligned(const struct ends *e, const void *to, const void *from)
+{
+    if (are_aligned(e, (uintptr_t)to, (uintptr_t)from))
+        return 0;
+    return shmemi_fail(
+        -ENOTSUP,
+        "%p and %p are not both at multiples of %zu bytes, which %s devices ask for in copies between their "
+        "memory and their memory: copy without a stream, or from or to host memory",
+        to, from, e->to->hal->copy_align, e->to->hal->maker);
+}
+
 int shmemi_device_copy_on(struct shmemi_stream *stream, void *to, const void *from, size_t bytes)
 {
     struct ends e;
@@ -288,7 +325,8 @@ int shmemi_device_copy_on(struct shmemi_stream *stream, void *to, const void *fr
                          "neither %p nor %p is device memory that this library knows: a stream copies to or from a "
                          "device's memory",
                          to, from);
-    if (rc == 0 && (rc = check_on(stream, e.to, to)) == 0 && (rc = check_on(stream, e.from, from)) == 0)
+    if (rc == 0 && (rc = check_on(stream, e.to, to)) == 0 && (rc = check_on(stream, e.from, from)) == 0 &&
+        (rc = check_aligned(&e, to, from)) == 0)
         rc = shmemi_device_submit(stream->hal, stream->stream, work_copy,
                                   &(struct piece){to, from, bytes, direction_of(&e)});
     shmemi_device_table_unlock();

@@ -108,6 +108,7 @@ static inline uint64_t *shmemi_words_told(const struct shmemi_device_words *word
 struct shmemi_device_hal {
     const char *type, *maker; /* "cuda", "CUDA" */
     unsigned ways;            /* 1 << way for each in which its memory is shared: nobody else has them */
+    size_t copy_align;        /* of both addresses of a copy from device memory to device memory; 1: none is needed */
 
     /* Opens the driver if that has not been done. *count: devices that this process may use, at least 1. May take
        seconds. What was opened stays so until the process ends: the drivers cannot be unloaded. */

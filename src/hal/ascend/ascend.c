@@ -304,6 +304,7 @@ const struct shmemi_device_hal shmemi_device_ascend = {
     .type = "npu",
     .maker = "Ascend",
     .ways = 1u << SHMEMI_WAY_HANDLE_V2 | 1u << SHMEMI_WAY_HANDLE_V1 | 1u << SHMEMI_WAY_KEY,
+    .copy_align = 64,
     .open = shmemi_ascend_open,
     .version = version,
     .describe = describe,

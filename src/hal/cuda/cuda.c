@@ -266,6 +266,7 @@ const struct shmemi_device_hal shmemi_device_cuda = {
     .type = "cuda",
     .maker = "CUDA",
     .ways = 1u << SHMEMI_WAY_DESCRIPTOR | 1u << SHMEMI_WAY_LEGACY,
+    .copy_align = 1,
     .open = shmemi_cuda_open,
     .version = version,
     .describe = describe,
