@@ -13,7 +13,8 @@ PROGRAM = sys.argv[1]
 def ends(*places, timeout=None, id=None):
     """Starts a process for each (rank, n); their outcomes in that order."""
     id = id or expect(run([PROGRAM, 'new']), 0).out.strip()
-    jobs = [Job([PROGRAM, id, rank, n], env={'SHMEM_TIMEOUT': timeout}) for rank, n in places]
+    timeouts = timeout if isinstance(timeout, tuple) else (timeout,) * len(places)
+    jobs = [Job([PROGRAM, id, rank, n], env={'SHMEM_TIMEOUT': seconds}) for (rank, n), seconds in zip(places, timeouts)]
     return [job.finish() for job in jobs]
 
 
@@ -54,7 +55,7 @@ def different_sizes():
 
 
 def one_that_does_not_come():
-    outcomes = ends((0, 3), (1, 3), timeout=0.5)
+    outcomes = ends((0, 3), (1, 3), timeout=(0.5, 20))  # PE 0 finds out, and tells PE 1
     expect(outcomes[0], 3, says='PE 2 of 3 did not come in time')
     expect(outcomes[1], 3, says='did not come in time')
 
