@@ -215,3 +215,15 @@ def test_the_benchmarks_run(tmp_path):
     result = run([PYTHON, '-m', 'shmem.bench', '--quick', '--output', tmp_path / 'bench.html', 'inference', 'parameters', 'preprocessing'],
                  deadline=300, env=environment()).ok()
     assert result.out.count('\n  -') == 7 and (tmp_path / 'bench.html').stat().st_size > 5000
+
+
+def test_sources_of_benchmarks_are_installed_whole():
+    """shmem-bench compiles some of them where it is installed, beside what they include."""
+    import shutil
+    folder = os.path.join(os.path.dirname(os.path.dirname(shutil.which('shmem-bench'))), 'share', 'shmem', 'bench')
+    names = set(os.listdir(folder))
+    for name in names:
+        with open(os.path.join(folder, name), encoding='utf-8') as file:
+            included = set(re.findall(r'^#include "([^"]+)"$', file.read(), re.MULTILINE))
+        assert included <= names, f'{name} includes {included - names}, which is not installed'
+    assert 'queues.h' in names
