@@ -352,6 +352,7 @@ def test_self_test():
         assert re.search(f'^device {device} .*; shares by: ', said, re.M)
         assert re.search(f'^ok +{device} +memory shared by two processes$', said, re.M)
         assert re.search(f'^ok +{device} +signals, waits and barriers on streams of two PEs$', said, re.M)
+        assert re.search(f'^ok +{device} +the symmetric heap of two PEs$', said, re.M)
     assert 'a copy to cuda:0 (by way of the host)' in said and 'a copy to npu:1 (they reach each other)' in said
     old = tool('shmem-bench', 'device', '--self-test', SHMEM_ASCEND_LIBRARY=double('no handles'), SHMEM_CUDA_LIBRARY='/none').ok().out
     assert 'skip   npu:0    memory shared by two processes: ' in old and ' 0 failed' in old

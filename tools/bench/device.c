@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs every path of device memory against the drivers that are there, and measures copies:
 // device self-test [TYPE], device measure [TYPE]. What is done between two processes runs in another one of this
-// program (importer KEY SEED, victim KEY, player ID TYPE:NUMBER).
+// program (importer KEY SEED, victim KEY, player ID TYPE:NUMBER,
+// heap ID TYPE:NUMBER).
 #include <shmem.h>
 #include <shmemx.h>
 
@@ -222,7 +223,7 @@ static int killed_peer(struct place *p)
 
 static int complain(const char *what)
 {
-    fprintf(stderr, "importer: %s: %s\n", what, *own_text ? own_text : shmemx_last_error());
+    fprintf(stderr, "the other process: %s: %s\n", what, *own_text ? own_text : shmemx_last_error());
     return 1;
 }
 
@@ -346,6 +347,72 @@ static int ordered(const struct place *p)
     return rc;
 }
 
+/* --- two PEs, with the symmetric heap on the device --------------------------------------------------------------- */
+
+/* PE 0 puts, PE 1 reads and puts something else back by way of its own device; then both add. */
+static int use_heap(int rank, unsigned char *x, int *sums)
+{
+    int ones[4] = {1, 1, 1, 1}, back[4] = {0};
+    if (rank == 0) {
+        fill(PART, 30);
+        shmem_putmem(x, host, PART, 1);
+    }
+    shmem_barrier_all();
+    if (rank == 1) {
+        memset(host, 0, PART);
+        shmem_getmem(host, x, PART, 1);
+        if (compare(PART, 30) < 0)
+            return -1;
+        fill(PART, 31);
+        shmem_putmem_nbi(x, host, PART, 1);
+        shmem_quiet();
+        shmem_putmem(x, x, PART, 0); /* from device memory to device memory */
+    }
+    shmem_putmem(sums, ones, sizeof ones, rank);
+    shmem_barrier_all();
+    shmem_getmem(host, x, PART, rank);
+    if (compare(PART, 31) < 0 || shmem_int_sum_reduce(SHMEM_TEAM_WORLD, sums, sums, 4) != 0)
+        return -1;
+    shmem_getmem(back, sums, sizeof back, rank);
+    return back[0] == 2 && back[3] == 2 ? 0 : wrong("a sum over both PEs is %d and %d, not 2", back[0], back[3]);
+}
+
+static int run_heap(int rank, const char *id, const char *place)
+{
+    shmemx_unique_id_t uid = {{0}};
+    snprintf(uid.text, sizeof uid.text, "%s", id);
+    int rc = shmemx_init_attr(SHMEM_THREAD_MULTIPLE, NULL, rank, 2, &uid);
+    if (rc < 0)
+        return rc;
+    setenv("SHMEM_DEVICE_HEAP_SIZE", "8m", 0);
+    unsigned char *x = shmemx_malloc_kind(PART, place);
+    int *sums = x ? shmemx_malloc_kind(64, place) : NULL;
+    rc = sums ? use_heap(rank, x, sums) : -errno;
+    if (rc < 0) {
+        shmemx_leave();
+        return rc;
+    }
+    shmem_free(sums);
+    shmem_free(x);
+    return shmemx_finalize();
+}
+
+static int heaped(const struct place *p)
+{
+    shmemx_unique_id_t id;
+    int status = -1, rc = shmemx_get_unique_id(&id);
+    if (rc < 0)
+        return rc;
+    fflush(stdout);
+    int pid = start("heap", id.text, p->name);
+    if (pid < 0)
+        return wrong("no other process can be started");
+    rc = run_heap(0, id.text, p->name);
+    if (waitpid(pid, &status, 0) != pid || status != 0)
+        return rc < 0 ? rc : wrong("the other process ended with status %#x (what it said is above)", (unsigned)status);
+    return rc;
+}
+
 /* place: "npu:0" */
 static int run_other_player(const char *id, const char *place)
 {
@@ -376,6 +443,7 @@ static void test_place(struct place *p)
     }
     step(p->name, "memory shared by two processes", two_processes(p));
     step(p->name, "the other process is killed with the memory mapped", killed_peer(p));
+    step(p->name, "the symmetric heap of two PEs", heaped(p));
     if (p->info.can_signal)
         step(p->name, "signals, waits and barriers on streams of two PEs", ordered(p));
     else
@@ -531,6 +599,8 @@ int main(int argc, char **argv)
         return run_victim(argv[2]);
     if (!strcmp(what, "player") && argc == 4)
         return run_other_player(argv[2], argv[3]);
+    if (!strcmp(what, "heap") && argc == 4)
+        return run_heap(1, argv[2], argv[3]) < 0 ? complain("the heap") : 0;
     if (!strcmp(what, "self-test") && argc <= 3)
         return self_test(argv[2]);
     if (!strcmp(what, "measure") && argc <= 3)
