@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // adopt KIND LIBRARY: memory of devices that other libraries allocated, through the extension interface, on a double of
 // the driver of that kind and age. Each test is a process of its own, as in device.c.
-#include "unit.h"
+#include "doubles.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -12,49 +11,10 @@
 #include "shmemx.h"
 
 static const struct shmemi_device_hal *hal;
-static const char *kind, *type, *library;
+static const char *kind, *type;
 static bool cuda, shares_it, tells;
 
 enum { BYTES = 300000, PART = 5000 };
-
-static void *in_double(const char *name)
-{
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL), *found = handle ? dlsym(handle, name) : NULL;
-    child_check(found != NULL);
-    return found;
-}
-
-static unsigned long calls(void)
-{
-    return *(unsigned long *)in_double("double_calls");
-}
-
-static unsigned long failures(void)
-{
-    return *(unsigned long *)in_double("double_failures");
-}
-
-static void fail_call(const char *call, int nth, int code)
-{
-    void (*function)(const char *, int, int) = NULL;
-    void *found = in_double("double_fail");
-    memcpy(&function, &found, sizeof function);
-    function(call, nth, code);
-}
-
-static void alone(void (*run)(void))
-{
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        run();
-        exit(0);
-    }
-    child_succeeds(pid);
-}
-
-#define good(call) child_check((call) == 0)
-#define bad(code, words, call) child_check((call) == -(code) && strstr(shmemx_last_error(), words))
 
 static char host[PART], back[PART];
 

@@ -2,67 +2,18 @@
 // device KIND LIBRARY OTHER-LIBRARY: memory of devices through the extension interface, on a double of the driver of
 // that kind and age; OTHER is a double of the other kind. Each test is a process of its own, since drivers are opened
 // once, do not survive fork, and look for leaks when the process ends.
-#include "unit.h"
+#include "doubles.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 
 #include "shmemx.h"
 
-static const char *kind, *type, *library, *other_type;
+static const char *kind, *type, *other_type;
 static bool cuda, shares_it, signals;
 
 enum { BYTES = 300000, POOL = 4 << 20 };
-
-static void *in_double(const char *name)
-{
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL), *found = handle ? dlsym(handle, name) : NULL;
-    child_check(found != NULL);
-    return found;
-}
-
-static unsigned long calls(void)
-{
-    return *(unsigned long *)in_double("double_calls");
-}
-
-static unsigned long failures(void)
-{
-    return *(unsigned long *)in_double("double_failures");
-}
-
-static void fail_call(const char *call, int nth, int code)
-{
-    void (*function)(const char *, int, int) = NULL;
-    void *found = in_double("double_fail");
-    memcpy(&function, &found, sizeof function);
-    function(call, nth, code);
-}
-
-/* Streams do nothing meanwhile. */
-static void hold_streams(int on)
-{
-    void (*function)(int) = NULL;
-    void *found = in_double("double_hold");
-    memcpy(&function, &found, sizeof function);
-    function(on);
-}
-
-static void alone(void (*run)(void))
-{
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        run();
-        exit(0);
-    }
-    child_succeeds(pid);
-}
-
-#define good(call) child_check((call) == 0)
-#define bad(code, words, call) child_check((call) == -(code) && strstr(shmemx_last_error(), words))
 
 static char host[BYTES], back[BYTES];
 

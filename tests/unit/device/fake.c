@@ -3,7 +3,7 @@
 // once, and then nothing may be left of what was being made, and everything works again. Each test is a process of its
 // own, as in device.c.
 #include "fake_device.h"
-#include "unit.h"
+#include "doubles.h"
 
 #include <signal.h>
 #include <sys/socket.h>
@@ -13,17 +13,6 @@
 enum { BYTES = 200000, POOL = 1 << 20 };
 
 static char host[BYTES], back[BYTES];
-
-static void alone(void (*run)(void))
-{
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        run();
-        exit(0);
-    }
-    child_succeeds(pid);
-}
 
 static void fill_host(int seed)
 {

@@ -1,54 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // adopt KIND LIBRARY: memory of devices that others allocated, shared through the hardware layer, on a double of the
 // driver of that kind and age. Each test is a program of its own, as in device.c.
-#include "unit.h"
+#include "doubles.h"
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <sys/socket.h>
 
 #include "hal/device.h"
 
 static const struct shmemi_device_hal *hal;
-static const char *kind, *library;
+static const char *kind;
 /* What the driver of this kind and age can do. */
 static bool cuda, adopts, imports, tells_range;
 
 enum { BYTES = 300000, OFFSET = 70000, PART = 1000, PAGE = 2 << 20 };
-
-static void *in_double(const char *name)
-{
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL), *found = handle ? dlsym(handle, name) : NULL;
-    child_check(found != NULL);
-    return found;
-}
-
-static void fail_call(const char *call, int nth, int code)
-{
-    void (*function)(const char *, int, int) = NULL;
-    void *found = in_double("double_fail");
-    memcpy(&function, &found, sizeof function);
-    function(call, nth, code);
-}
-
-static unsigned long failures(void)
-{
-    return *(unsigned long *)in_double("double_failures");
-}
-
-static void alone(void (*run)(void))
-{
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        run();
-        exit(0);
-    }
-    child_succeeds(pid);
-}
-
-#define good(call) child_check((call) == 0)
-#define bad(code, words, call) child_check((call) == -(code) && strstr(shmemi_last_error(), words))
 
 static void copy_now(void *to, const void *from, size_t bytes, enum shmemi_device_direction direction, int device)
 {

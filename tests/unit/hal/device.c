@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // device KIND LIBRARY: everything that the hardware layer does with devices, on a double of the driver of that kind and
 // age. Each test is a program of its own, since a driver is opened once and looks for leaks when the process ends.
-#include "unit.h"
+#include "doubles.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -11,49 +10,11 @@
 #include "hal/device.h"
 
 static const struct shmemi_device_hal *hal;
-static const char *kind, *library;
+static const char *kind;
 /* What the driver of this kind and age can do. */
 static bool cuda, allocates, shares_it, signals, apart; /* apart: physical memory, addresses and mappings are three */
 
 enum { BYTES = 100000 };
-
-/* What the double offers the tests beside the driver's calls. */
-static unsigned long counted(const char *name)
-{
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    unsigned long *count = handle ? dlsym(handle, name) : NULL;
-    child_check(count != NULL);
-    return *count;
-}
-
-static unsigned long calls(void)
-{
-    return counted("double_calls");
-}
-
-static void fail_call(const char *call, int nth, int code)
-{
-    void (*function)(const char *, int, int) = NULL;
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL), *found = handle ? dlsym(handle, "double_fail") : NULL;
-    child_check(found != NULL);
-    memcpy(&function, &found, sizeof function);
-    function(call, nth, code);
-}
-
-/* In a process of its own, so that the double's look for leaks counts. */
-static void alone(void (*run)(void))
-{
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        run();
-        exit(0);
-    }
-    child_succeeds(pid);
-}
-
-#define good(call) child_check((call) == 0)
-#define bad(code, words, call) child_check((call) == -(code) && strstr(shmemi_last_error(), words))
 
 static void run_self_test(void)
 {
@@ -383,8 +344,8 @@ static void run_each_call_fails(void)
 {
     int count, n = 0, rc;
     good(hal->open(&count));
-    for (unsigned long before = 0; n++, rc = try_everything(n), counted("double_failures") > before;
-         before = counted("double_failures"))
+    for (unsigned long before = 0; n++, rc = try_everything(n), failures() > before;
+         before = failures())
         /* What only asks which context was there is no reason to fail. */
         child_check(rc == 0 || (rc == -EIO && strstr(shmemi_last_error(), cuda ? "999" : "507899")));
     child_check(rc == 0 && n > 8);
