@@ -185,6 +185,23 @@ def double(kind):
     return os.path.join(build, name)
 
 
+def doubles(**more):
+    """The environment of a process that has both drivers' doubles."""
+    return environment(**{'SHMEM_ASCEND_LIBRARY': double('npu'), 'SHMEM_CUDA_LIBRARY': double('cuda'), **more})
+
+
+# For such a process: a call that has to raise.
+RAISES = '''
+def raises(kind, words, function, *args, **keywords):
+    try:
+        function(*args, **keywords)
+    except kind as error:
+        assert isinstance(error, shmem.Error) and words in str(error), repr(error)
+    else:
+        raise AssertionError(f'no {kind} was raised')
+'''
+
+
 def run_body(n, path, name, deadline=DEADLINE, env=None):
     result = pes(n, os.path.join(HERE, 'jobs.py'), path, name, env=environment(SHMEM_TEST_BODY='1', **(env or {})),
                  options=['--tag-output'], deadline=deadline)

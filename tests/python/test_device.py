@@ -6,25 +6,14 @@ import json
 import re
 
 import pytest
-from jobs import PYTHON, double, environment, run, start
+from jobs import PYTHON, RAISES, double, doubles, run, start
 from jobs import program as program_of
 
 BEGIN = '''
 import copy, ctypes, os, pickle, subprocess, sys
 import numpy as np, shmem
 type = sys.argv[1]
-def raises(kind, words, function, *args, **keywords):
-    try:
-        function(*args, **keywords)
-    except kind as error:
-        assert isinstance(error, shmem.Error) and words in str(error), repr(error)
-    else:
-        raise AssertionError(f'no {kind} was raised')
-'''
-
-
-def doubles(**more):
-    return environment(**{'SHMEM_ASCEND_LIBRARY': double('npu'), 'SHMEM_CUDA_LIBRARY': double('cuda'), **more})
+''' + RAISES
 
 
 def program(text, *args, **more):

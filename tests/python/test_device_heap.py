@@ -2,25 +2,18 @@
 """Symmetric arrays in memory of devices, on doubles of the drivers."""
 
 import pytest
-from jobs import PYTHON, double, environment, program, run, start
+from jobs import PYTHON, RAISES, environment, program, run, start
+from jobs import doubles as jobs_doubles
 
 BEGIN = '''
 import os, pickle, sys
 import numpy as np, shmem
 type = sys.argv[1]
-def raises(kind, words, function, *args, **keywords):
-    try:
-        function(*args, **keywords)
-    except kind as error:
-        assert isinstance(error, shmem.Error) and words in str(error), repr(error)
-    else:
-        raise AssertionError(f'no {kind} was raised')
-'''
+''' + RAISES
 
 
 def doubles(**more):
-    return environment(**{'SHMEM_ASCEND_LIBRARY': double('npu'), 'SHMEM_CUDA_LIBRARY': double('cuda'), 'SHMEM_DEVICE_HEAP_SIZE': '4m',
-                          **more})
+    return jobs_doubles(SHMEM_DEVICE_HEAP_SIZE='4m', **more)
 
 
 ARRAYS = BEGIN + '''

@@ -5,12 +5,12 @@ it allocates by the doubles' own calls, and shows the memory in the forms that P
 import os
 
 import pytest
-from jobs import PYTHON, double, environment, run, start
+from jobs import PYTHON, RAISES, double, doubles, run, start
 from jobs import program as program_of
 
 FULL = bool(os.environ.get('SHMEM_TEST_FULL'))  # with drivers and faults that tests in C have, too
 
-OTHER = '''
+OTHER = RAISES + '''
 import atexit, ctypes, gc, os, subprocess, sys, types, weakref
 import numpy as np
 blocks = weakref.WeakSet()
@@ -21,13 +21,6 @@ LIBRARY = ctypes.CDLL(os.environ['SHMEM_ASCEND_LIBRARY' if type == 'npu' else 'S
 api = ctypes.pythonapi
 deleted = waited = 0
 
-def raises(kind, words, function, *args, **keywords):
-    try:
-        function(*args, **keywords)
-    except kind as error:
-        assert isinstance(error, shmem.Error) and words in str(error), repr(error)
-    else:
-        raise AssertionError(f'no {kind} was raised')
 
 def enter(number):
     shmem.devices(type)  # opens the driver
@@ -201,10 +194,6 @@ def fill(x, values):
                                      ctypes.c_size_t(values.nbytes), stream) == 0
         assert LIBRARY.cuStreamSynchronize(stream) == 0 and LIBRARY.cuStreamDestroy_v2(stream) == 0
 '''
-
-
-def doubles(**more):
-    return environment(**{'SHMEM_ASCEND_LIBRARY': double('npu'), 'SHMEM_CUDA_LIBRARY': double('cuda'), **more})
 
 
 def program(text, *args, **more):
