@@ -204,11 +204,15 @@ class Stream:
         handle = self._need(function)
         if not isinstance(buf, DeviceBuffer) or buf.dtype not in (np.dtype(np.uint64), np.dtype(np.int64)):
             raise make(function, 'type', 'buf must be a device buffer of uint64 or int64')
+        buf._need(function)
         element = buf._view(function, index)
         if element.shape:
             raise make(function, 'range', f'index is {index!r}, which is no single element of shape {buf.shape}')
+        if until < 0 and buf.readonly:
+            raise make(function, 'access', 'buf was imported for reading only')
+        number = _word(function, value)
         self._held.append(buf)
-        _ext.stream_value(function, handle, element.address, operator.index(value) & (1 << 64) - 1, until)
+        _ext.stream_value(function, handle, element.address, number, until)
 
     def close(self) -> None:
         """Waits for what is queued, and ends the stream. May be called again. What a signal handler raises ends the wait for
@@ -228,6 +232,17 @@ class Stream:
 
     def __repr__(self) -> str:
         return f'<shmem.Stream on {self.device}{"" if self._handle is not None else ", closed"}>'
+
+
+def _word(function: str, value: Any) -> int:
+    """The 64 bits of a word, signed or not."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise make(function, 'type', f'value is {value!r}, but must be an integer') from None
+    if not -(1 << 63) <= number < 1 << 64:
+        raise make(function, 'range', f'value is {number}, which does not fit into 64 bits')
+    return number & (1 << 64) - 1
 
 
 class _HostStream(Stream):
@@ -269,7 +284,9 @@ class _HostStream(Stream):
         self._need(function)
         if not isinstance(buf, np.ndarray) or buf.dtype not in (np.dtype(np.uint64), np.dtype(np.int64)):
             raise make(function, 'type', 'buf must be a buffer of uint64 or int64')
-        wanted = np.array(operator.index(value) & (1 << 64) - 1, np.uint64).view(buf.dtype)[()]
+        if np.ndim(buf[index]):
+            raise make(function, 'range', f'index is {index!r}, which is no single element of shape {buf.shape}')
+        wanted = np.array(_word(function, value), np.uint64).view(buf.dtype)[()]
         if until < 0:
             buf[index] = wanted
             return
@@ -547,6 +564,17 @@ class DeviceBuffer:
         if on is not None:
             on._keep(self, x)
 
+    def _span(self) -> tuple[int, int]:
+        """The addresses of the first byte, and behind the last one."""
+        low = high = self.address
+        for side, stride in zip(self.shape, self.strides):
+            low, high = low + min(0, (side - 1) * stride), high + max(0, (side - 1) * stride)
+        return low, high + self.itemsize
+
+    def _overlaps(self, other: 'DeviceBuffer') -> bool:
+        (low, high), (begin, end) = self._span(), other._span()
+        return bool(self.size and other.size) and low < end and begin < high
+
     def _check_same(self, function: str, dtype: Any, shape: tuple[int, ...]) -> None:
         if dtype != self.dtype or int(np.prod(shape, dtype=object)) != self.size:
             raise make(function, 'value', f'x has shape {shape}, {dtype}, and the buffer {self.shape}, {self.dtype}: between '
@@ -555,7 +583,11 @@ class DeviceBuffer:
     def _put_device(self, function: str, x: 'DeviceBuffer', stream: Any) -> None:
         x._need(function)
         self._check_same(function, x.dtype, x.shape)
-        if x.is_contiguous:
+        if x._overlaps(self) and not (x.is_contiguous and self.is_contiguous):
+            if stream is not None:
+                raise make(function, 'buffer', 'x overlaps the buffer: copy without a stream')
+            self._from(function, x.to_numpy().__array_interface__['data'][0])
+        elif x.is_contiguous:
             self._from(function, x.address, stream)
         elif self.is_contiguous:
             at = self.address

@@ -7,7 +7,7 @@ import atexit
 import os
 from typing import Any
 
-from . import _ext
+from . import _ext, _symmetric
 from ._symmetric import kind_of
 from .errors import Error, make
 
@@ -62,7 +62,10 @@ def init(device: Any = None, rank: int | None = None, world_size: int | None = N
         raise make('init', 'type', f'uid is a {type(uid).__name__}, but must be text')
     if uid is not None and '\0' in uid:
         raise make('init', 'value', 'uid has a zero character in it')
+    first = not _ext.is_initialized()
     _ext.init(rank, world_size, uid, heap_size, kind, _patience())
+    if first:
+        _symmetric.usual_kind = kind
     _pid_of_init = os.getpid()
     if not _registered_at_exit:
         atexit.register(_leave_at_exit)

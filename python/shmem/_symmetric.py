@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bisect
 import operator
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ from ._region import Region
 from .errors import make
 
 _ALIGN = 64
+_REMEMBERED = 256  # regions of a block
+usual_kind: str | None = None  # of the job, as init() was asked for
 
 
 class _Block:
@@ -25,7 +28,7 @@ class _Block:
 
     def __init__(self, block: Any) -> None:
         self.block = block
-        self.regions: dict[tuple[int, int, int], Region] = {}
+        self.regions: dict[tuple[Any, ...], Region] = {}
 
 
 _blocks: dict[int, _Block] = {}  # by address
@@ -73,12 +76,14 @@ def region_of(function: str, argument: str, x: Any) -> Region:
             _ext.my_pe()  # raises, and says why there is no job
         raise make(function, 'value', f'{argument} is {kind} of this process alone, or one that was freed: pass the '
                                       'Region that shmem.register() returned, or an array from shmem.zeros()')
-    key = (address, memory.nbytes, memory.type)
+    key = (address, memory.nbytes, memory.type, str(memory.dtype), tuple(memory.shape), memory.is_tensor)
     region = found.regions.get(key)
     if region is None or not region.is_open:
         region = _ext.symmetric(function, Region, address, memory.nbytes, found.block, memory.type)
         kept = memory.x if isinstance(memory.x, DeviceBuffer) else memory.x.detach() if _memory.is_tensor(x) else memory.x.view()
         region._extra = (kept, memory.dtype, memory.shape, memory.is_tensor)
+        if len(found.regions) >= _REMEMBERED:
+            found.regions.clear()
         found.regions[key] = region
     return region
 
@@ -137,7 +142,8 @@ def _new(function: str, shape: Any, dtype: Any, device: Any, zero: bool = False)
     _blocks[block.address] = _Block(block)
     bisect.insort(_addresses, block.address)
     if block.type is None:
-        asked_for_device = kind is not None and kind != 'host'
+        usual = kind if kind is not None else usual_kind or os.environ.get('SHMEM_HEAP_KIND', 'host')
+        asked_for_device = usual != 'host'
         return (StandIn if asked_for_device else np.ndarray)(sides, element, buffer=block)
     return DeviceBuffer._of_block(block, sides, element)
 

@@ -73,6 +73,12 @@ static uint64_t idle_of(int pe)
     return atomic_load_explicit(&shmemi_current->slots[pe].stream_idle, memory_order_seq_cst); /* [stream-idle] */
 }
 
+/* Whether a PE is in its last finalize, with nothing pending: its streams come to no barrier any more. */
+static bool has_ended(int pe)
+{
+    return idle_of(pe) == IDLE_FOR_EVER;
+}
+
 /* Whether the PE has looked a whole time since `seen`; *same: and nothing went on, as far as that can be told yet. */
 static bool has_looked(uint64_t idle, uint64_t seen, bool *same)
 {
@@ -109,7 +115,7 @@ static int drain(struct vigil *v)
     return rc;
 }
 
-int shmemi_streams_drain(void)
+static int await_pending(void)
 {
     size_t near;
     if (!shmemi_current->parts->end_requests || !shmemi_requests_pending(&near))
@@ -117,6 +123,17 @@ int shmemi_streams_drain(void)
     struct vigil *v = calloc(1, sizeof *v + (size_t)shmemi_current->n * sizeof v->seen[0]);
     int rc = v ? drain(v) : shmemi_fail(-ENOMEM, "no memory to wait for what is pending on streams");
     free(v);
+    return rc;
+}
+
+int shmemi_streams_drain(void)
+{
+    int rc = await_pending();
+    /* [stream-idle] told before anything else of finalize that waits for PEs: they may be in their drain(), waiting for
+       this. */
+    if (rc == 0)
+        atomic_store_explicit(&shmemi_current->slots[shmemi_current->me].stream_idle, IDLE_FOR_EVER,
+                              memory_order_seq_cst);
     return rc;
 }
 
@@ -167,7 +184,7 @@ static int why_never(struct barrier *b)
 {
     for (int pe = b->next; pe < shmemi_current->n; pe++) {
         uint64_t broken = broken_of(pe);
-        bool left_out = shmemi_finishing(pe) && pe != shmemi_current->me;
+        bool left_out = pe != shmemi_current->me && has_ended(pe);
         if (round_of(pe) >= b->round)
             continue;
         if (broken && broken <= b->round)

@@ -88,16 +88,18 @@ static int copy_by(const struct shmemi_device_hal *hal, int device, const struct
     return rc;
 }
 
-/* By way of the host, piece by piece. */
+/* By way of the host, piece by piece; where the ends overlap, in the order in which nothing is overwritten unread. */
 static int copy_staged(const struct ends *e, char *to, const char *from, size_t bytes)
 {
     char *stage = malloc(bytes < STAGE ? bytes : STAGE);
+    bool backwards = (uintptr_t)to > (uintptr_t)from;
     int rc = stage ? 0 : shmemi_fail(-ENOMEM, "no host memory for a copy between two devices");
     for (size_t done = 0, n; rc == 0 && done < bytes; done += n) {
         n = bytes - done < STAGE ? bytes - done : STAGE;
-        rc = copy_by(e->from->hal, e->from->device, &(struct piece){stage, from + done, n, SHMEMI_FROM_DEVICE});
+        size_t at = backwards ? bytes - done - n : done;
+        rc = copy_by(e->from->hal, e->from->device, &(struct piece){stage, from + at, n, SHMEMI_FROM_DEVICE});
         if (rc == 0)
-            rc = copy_by(e->to->hal, e->to->device, &(struct piece){to + done, stage, n, SHMEMI_TO_DEVICE});
+            rc = copy_by(e->to->hal, e->to->device, &(struct piece){to + at, stage, n, SHMEMI_TO_DEVICE});
     }
     free(stage);
     return rc;
@@ -152,11 +154,20 @@ static int is_direct(const struct ends *e, uintptr_t to, uintptr_t from)
     return rc == 0 ? 1 : rc == -ENOTSUP ? 0 : rc; /* cannot reach it */
 }
 
+/* Within device memory no driver promises what becomes of that. */
+static bool overlap(const struct ends *e, const char *to, const char *from, size_t bytes)
+{
+    uintptr_t t = (uintptr_t)to, f = (uintptr_t)from;
+    return e->to && e->to == e->from && t - f + bytes - 1 < 2 * bytes - 1;
+}
+
 static int copy_between(const struct ends *e, char *to, const char *from, size_t bytes)
 {
     const struct shmemi_device_span *main = e->to ? e->to : e->from;
     if (!main)
         return copy_on_host(to, from, bytes);
+    if (overlap(e, to, from, bytes))
+        return to == from ? 0 : copy_staged(e, to, from, bytes);
     size_t head = head_of(e, (uintptr_t)to, (uintptr_t)from);
     int rc = head < bytes ? is_direct(e, (uintptr_t)to + head, (uintptr_t)from + head) : 0;
     if (rc <= 0)
@@ -215,7 +226,7 @@ int shmemi_device_copy_begin(void *to, const void *from, size_t bytes)
     shmemi_device_table_lock();
     rc = find_ends(to, from, bytes, &e);
     const struct shmemi_device_span *main = rc < 0 ? NULL : e.to ? e.to : e.from;
-    int direct = main ? is_direct(&e, (uintptr_t)to, (uintptr_t)from) : 0;
+    int direct = main && !overlap(&e, to, from, bytes) ? is_direct(&e, (uintptr_t)to, (uintptr_t)from) : 0;
     if (rc == 0 && direct > 0)
         rc = begin_by(main->hal, main->device, &(struct piece){to, from, bytes, direction_of(&e)});
     else if (rc == 0)
@@ -302,8 +313,10 @@ static int check_on(const struct shmemi_stream *stream, struct shmemi_device_spa
     return admit(span, stream->stream.device);
 }
 
-static int check_aligned(const struct ends *e, const void *to, const void *from)
+static int check_aligned(const struct ends *e, const void *to, const void *from, size_t bytes)
 {
+    if (overlap(e, to, from, bytes))
+        return shmemi_fail(-EINVAL, "the %zu bytes at %p and at %p overlap: copy without a stream", bytes, to, from);
     if (are_aligned(e, (uintptr_t)to, (uintptr_t)from))
         return 0;
     return shmemi_fail(
@@ -326,7 +339,7 @@ int shmemi_device_copy_on(struct shmemi_stream *stream, void *to, const void *fr
                          "device's memory",
                          to, from);
     if (rc == 0 && (rc = check_on(stream, e.to, to)) == 0 && (rc = check_on(stream, e.from, from)) == 0 &&
-        (rc = check_aligned(&e, to, from)) == 0)
+        (rc = check_aligned(&e, to, from, bytes)) == 0)
         rc = shmemi_device_submit(stream->hal, stream->stream, work_copy,
                                   &(struct piece){to, from, bytes, direction_of(&e)});
     shmemi_device_table_unlock();

@@ -105,6 +105,8 @@ int shmemi_device_submit(const struct shmemi_device_hal *hal, struct shmemi_devi
 
 static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
 static struct shmemi_stream *streams; /* own ones; under the mutex */
+static unsigned ending;               /* taken out, and not yet done; under the mutex */
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 
 static int check_device(const struct shmemi_device_hal *hal, int device, int count)
 {
@@ -170,13 +172,19 @@ static bool requests_pend(struct shmemi_stream *s)
     return true;
 }
 
+/* Its last wait may need another stream, which somebody makes meanwhile: so it is not under the lock. */
 static void take_out(struct shmemi_stream *s)
 {
     pthread_mutex_lock(&listing);
     *(s->previous ? &s->previous->next : &streams) = s->next;
     if (s->next)
         s->next->previous = s->previous;
+    ending++;
+    pthread_mutex_unlock(&listing);
     s->hal->destroy_stream(&s->stream);
+    pthread_mutex_lock(&listing);
+    ending--;
+    pthread_cond_broadcast(&ended);
     pthread_mutex_unlock(&listing);
 }
 
@@ -346,6 +354,8 @@ void shmemi_streams_finish(const struct shmemi_device_hal *hal)
     for (struct shmemi_stream *s = streams; s; s = s->next)
         if (s->hal == hal)
             hal->finish(s->stream); /* what it was doing fails by itself */
+    while (ending)
+        pthread_cond_wait(&ended, &listing);
     pthread_mutex_unlock(&listing);
     pthread_once(&owns_once, begin_owns);
     for (int i = 0; i < DEVICES_MOST; i++) {

@@ -307,6 +307,53 @@ print(shmem.import_(key).to_numpy().sum(), isinstance(s, shmem.Stream))
 '''
 
 
+OVERLAPS = '''
+pool = shmem.create_pool('4M', type='npu')
+a, m, big = pool.alloc(5, np.int64), pool.alloc((3, 3), np.int64), pool.alloc(100000, np.int64)
+def anew():
+    a.copy_from(np.arange(5))
+    m.copy_from(np.arange(9).reshape(3, 3))
+    big.copy_from(np.arange(100000))
+for change in ('a[...] = a[::-1]', 'a[::-1] = a', 'a[1:] = a[:-1]', 'a[:-1] = a[1:]', 'm[...] = m.T', 'big[3:] = big[:-3]',
+               'big[:-7] = big[7:]', 'a[...] = a'):
+    anew()
+    exec(change)
+    print(change, a.to_numpy().tolist(), m.to_numpy().tolist(), int((big.to_numpy() * np.arange(1, 100001)).sum()))
+with shmem.Stream('npu') as s:
+    for wrong, kind, value in ((1 << 64, ValueError, 'fit into 64'), ('x', TypeError, 'must be an integer')):
+        raises((kind, IndexError), value, s.write_value, a, 0, wrong)
+'''
+
+
+def test_overlaps():
+    """What NumPy does with views of one array."""
+    missing = {'SHMEM_ASCEND_LIBRARY': '/nonexistent/libacl_rt.so', 'SHMEM_CUDA_LIBRARY': '/nonexistent/libcuda.so.1'}
+    on_host = program(OVERLAPS, '', SHMEM_DEVICE_FALLBACK='host', **missing).out
+    assert program(OVERLAPS, '').out == on_host and len(on_host.splitlines()) == 8
+
+
+def test_streams_and_what_is_gone():
+    program('''
+import threading, time
+pool = shmem.create_pool('4M', type=type)
+s = shmem.Stream(type)
+freed = pool.alloc(64, np.uint64, fill=0)
+pool.free(freed)
+raises(shmem.errors.Stale, 'freed', s.write_value, freed, 0, 1)
+a = pool.alloc(4, np.uint64, fill=0)
+s.wait_value(a, 0, 5)
+closing = threading.Thread(target=s.close)
+closing.start()
+time.sleep(0.2)
+with shmem.Stream(type) as other:  # which the first one needs
+    other.write_value(a, 0, 5)
+    closing.join(20)
+    assert not closing.is_alive()
+x = a[1:3]
+raises(ValueError, 'overlap', x.copy_from, a[2:4], stream=shmem.Stream(type))
+''', 'npu')
+
+
 def test_the_same_program_with_and_without_a_device():
     on_device = program(ANYWHERE, '')
     missing = {'SHMEM_ASCEND_LIBRARY': '/nonexistent/libacl_rt.so', 'SHMEM_CUDA_LIBRARY': '/nonexistent/libcuda.so.1'}

@@ -133,6 +133,26 @@ shmem.finalize()
     assert result.err.count('SHMEM_DEVICE_FALLBACK=host: host memory in place') == 1
 
 
+@pytest.mark.parametrize('what', ['s.barrier()', "s.wait(words, '>=', 1)"])
+def test_the_end_with_one_stream_that_waits(what):
+    """Finalize finds out that nothing of it can come any more, whoever comes first."""
+    text = BEGIN + f'''
+import time
+shmem.init(device='npu')
+words, s = shmem.zeros(4, np.uint64, device='host'), shmem.Stream('npu')
+me = shmem.my_pe()
+time.sleep(0.2 * (me == int(sys.argv[2])))
+if me:
+    {what}
+shmem.finalize()
+if me:
+    raises(shmem.Error, 'finalize', s.finish)
+print('over')
+'''
+    for late in '01':
+        assert start(['shmemrun', '-n', '2', PYTHON, '-c', text, 'npu', late], env=doubles()).finish(30).ok().out == 'over\n' * 2
+
+
 def test_nothing_there():
     start([PYTHON, '-c', BEGIN + '''
 raises(shmem.DeviceMissing, 'no Ascend driver', shmem.init, device='npu')
