@@ -686,6 +686,7 @@ class DeviceBuffer:
                 'strides': None if self.is_contiguous else self.strides, 'stream': None}
 
     def __reduce__(self) -> Any:
+        self._need('DeviceBuffer')  # else a key of its that is known would be given out, which opens nothing any more
         place = self.address, self.shape, self.strides, self.dtype.str
         if place not in self._keys:
             self._keys[place] = export_buffer('DeviceBuffer', self, None, None, False)
