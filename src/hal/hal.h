@@ -107,6 +107,7 @@ extern const struct shmemi_hal shmemi_hal_host;
 struct shmemi_host_room {
     size_t bytes, total;
     char limit[256];
+    char cgroup[512]; /* the folder of the cgroup whose limit it is; "": it is the machine's */
 };
 void shmemi_host_room(struct shmemi_host_room *out);
 

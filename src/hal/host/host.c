@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include "base/copy.h"
 #include "base/error.h"
 
+enum { TURN_NAP = 1000 /* us */, TURN_NAPS = 100, NEAR = 8 };
 enum { STEP_MOST = 16 << 20, STEP_LEAST = 256 << 10, KEPT_MOST = 64 << 20, KEPT_LEAST = 2 << 20 };
 
 /* The limit of file sizes holds for memfds too, and the kernel's answer to breaking it is a signal. */
@@ -159,14 +161,16 @@ int shmemi_host_may_take(size_t bytes, size_t *left)
 
 /* How much of [from, from + bytes) to take next; *rc: why not. huge: the size of its hugetlb pages; transparent: of the
    transparent ones that are wished for, at whose bounds steps end. Each 0: none. */
-static size_t next_step(size_t from, size_t bytes, size_t huge, size_t transparent, int *rc)
+static size_t next_step(size_t from, size_t bytes, size_t huge, size_t transparent, bool *near, int *rc)
 {
     size_t left, step = huge;
+    *near = false;
     if (huge) {
         *rc = shmemi_host_huge_may_take("shared memory", bytes, huge);
         return step < bytes ? step : bytes;
     }
     *rc = shmemi_host_may_take(bytes, &left);
+    *near = *rc == 0 && bytes > left / NEAR;
     step = clamp(left / 8, STEP_LEAST, STEP_MOST);
     if (transparent) {
         step = step > transparent ? step : transparent;
@@ -186,6 +190,29 @@ static int refuse_step(size_t step, size_t huge)
     return shmemi_fail_errno("fallocate of %zu bytes", step);
 }
 
+/* Near a cgroup's limit, who looks at what is left and then takes some has the turn, so that nobody takes it in
+ *between; turn: -1 where there is none. Nobody is waited for long, because who has it may be stopped; false then. */
+static bool take_turn(int *turn)
+{
+    struct shmemi_host_room room;
+    shmemi_host_room(&room);
+    *turn = *room.cgroup ? open(room.cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    for (int i = 0; *turn >= 0 && i < TURN_NAPS; i++) {
+        if (flock(*turn, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        usleep(TURN_NAP);
+    }
+    return *turn < 0;
+}
+
+static void give_turn(int turn)
+{
+    if (turn < 0)
+        return;
+    flock(turn, LOCK_UN); /* a child that was forked meanwhile may have it open */
+    close(turn);
+}
+
 /* Memory is taken in steps of at most an eighth of what is left, and a reserve stays: several processes that take
    memory under one limit at the same time then stop before it, instead of being killed at it. */
 static int host_reserve(int handle, size_t offset, size_t bytes)
@@ -193,13 +220,20 @@ static int host_reserve(int handle, size_t offset, size_t bytes)
     struct stat st;
     size_t huge = shmemi_host_huge_page_of(handle);
     size_t transparent = fstat(handle, &st) == 0 && (st.st_mode & S_ISVTX) ? shmemi_host_transparent_page() : 0;
+    bool in_turn = true;
     for (size_t done = 0; done < bytes;) {
-        int rc;
-        size_t step = next_step(offset + done, bytes - done, huge, transparent, &rc);
+        int rc, turn = -1;
+        bool near;
+        size_t step = next_step(offset + done, bytes - done, huge, transparent, &near, &rc);
+        if (near && in_turn) {
+            in_turn = take_turn(&turn);
+            step = next_step(offset + done, bytes - done, huge, transparent, &near, &rc);
+        }
         if (rc == 0 && transparent)
             shmemi_host_take_huge(handle, offset + done, step, transparent);
         if (rc == 0 && fallocate(handle, 0, (off_t)(offset + done), (off_t)step) < 0)
             rc = refuse_step(step, huge);
+        give_turn(turn);
         if (rc == -EINTR)
             continue;
         if (rc < 0) {

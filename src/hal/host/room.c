@@ -47,6 +47,8 @@ static void consider(const char *directory, bool v2, struct shmemi_host_room *ro
     room->bytes = left;
     snprintf(room->limit, sizeof room->limit, "%s of the memory cgroup %.200s", v2 ? "memory.max" : "the limit",
              directory);
+    if (snprintf(room->cgroup, sizeof room->cgroup, "%s", directory) >= (int)sizeof room->cgroup)
+        *room->cgroup = 0;
 }
 
 static void consider_ancestors(const char *mount, const char *below, bool v2, struct shmemi_host_room *room)

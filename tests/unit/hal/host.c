@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -224,6 +225,41 @@ static void race_in_a_cgroup(void **state)
     assert_int_equal(killed, 0);
     assert_int_equal(refused + got, PROCESSES * ROUNDS);
     assert_true(refused >= (PROCESSES - 1) * ROUNDS);
+}
+
+/* Who takes much of what is left waits while another one does so, but not for ever. */
+static void waits_for_its_turn(void **state)
+{
+    struct cgroup group;
+    (void)state;
+    cgroup_make(&group, 64 * MIB);
+    if (group.why_not)
+        skip_because("%s", group.why_not);
+    int turn = open(group.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), begun[2], done[2];
+    assert_int_equal(flock(turn, LOCK_EX), 0);
+    assert_true(pipe(begun) == 0 && pipe(done) == 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int handle = -1;
+        close(turn);
+        child_check(cgroup_enter(&group) && host->create("shmem-test", 40 * MIB, NULL, &handle) == 0);
+        child_check(write(begun[1], "b", 1) == 1);
+        child_check(host->reserve(handle, 0, 40 * MIB) == 0);
+        child_check(write(done[1], "d", 1) == 1);
+        _exit(0);
+    }
+    char byte;
+    struct pollfd over = {.fd = done[0], .events = POLLIN};
+    assert_int_equal(read(begun[0], &byte, 1), 1);
+    assert_int_equal(poll(&over, 1, 40), 0);
+    assert_int_equal(poll(&over, 1, 20000), 1); /* it has waited long enough */
+    child_succeeds(pid);
+    for (int i = 0; i < 2; i++) {
+        close(begun[i]);
+        close(done[i]);
+    }
+    close(turn);
+    cgroup_remove(&group);
 }
 
 /* --- rights ---------------------------------------------------------------------------------------------------------
@@ -859,6 +895,7 @@ int main(void)
         clean_test(reports_what_there_is),
         clean_test(within_a_cgroup),
         clean_test(race_in_a_cgroup),
+        clean_test(waits_for_its_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
