@@ -53,7 +53,7 @@ static inline void cgroup_own(bool v2, char *out, size_t size)
     if (file)
         fclose(file);
     file = fopen("/proc/self/mountinfo", "re");
-    while (file && fgets(line, sizeof line, file)) {
+    while (file && !*mount && fgets(line, sizeof line, file)) {
         const char *type = strstr(line, " - ");
         if (type &&
             (v2 ? !strncmp(type, " - cgroup2 ", 11) : !strncmp(type, " - cgroup ", 10) && strstr(type, "memory")))

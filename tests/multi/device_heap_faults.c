@@ -91,8 +91,8 @@ static void dies_with_its_heap_mapped(void)
     if (me == 1)
         raise(SIGKILL);
     for (int i = 0; i < 100; i++)
-        shmem_long_p(a, i, 1); /* it is there as long as somebody has it */
-    CHECK(shmem_long_g(a, 1) == 99);
+        shmem_long_p(a + me, i, 1); /* it is there as long as somebody has it */
+    CHECK(shmem_long_g(a + me, 1) == 99);
     shmem_barrier_all();
 }
 
