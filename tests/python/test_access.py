@@ -225,6 +225,28 @@ def test_put_with_signal():
     shmem.barrier()
 
 
+@on_pes(2)
+def test_signals_are_words():
+    """They are no elements of 32 bits, whose neighbours they would change, and no floating-point numbers."""
+    me = shmem.my_pe()
+    data = shmem.register(np.zeros(8))
+    for dtype, fits in (('uint64', True), ('int64', True), ('uint8', True), ('int8', True), ('int32', False), ('uint32', False),
+                        ('float64', False), ('float32', False), ('int16', False), ('complex64', False)):
+        array, symmetric = np.zeros(32, dtype), shmem.zeros(32, dtype)
+        region = shmem.register(array)
+        shmem.barrier()
+        for there, here in ((region, array), (symmetric, symmetric)):
+            for signal in (shmem.put_signal, shmem.put_signal_nbi):
+                if fits:
+                    signal(data, 1 - me, signal=there, value=3, op='add')
+                else:
+                    with raises(WrongType, 'put_signal', f'elements of type {dtype}, but signals are words of uint64 or int64'):
+                        signal(data, 1 - me, signal=there, value=3)
+            shmem.barrier()
+            assert here.view(np.uint8).tolist() == [6 * fits] + [0] * (here.nbytes - 1), dtype
+    shmem.barrier()
+
+
 @on_pes(2, 4)
 def test_put_to_whoever_waits():
     me, n = shmem.my_pe(), shmem.n_pes()
