@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import shmem
-from jobs import on_pes, raises
+from jobs import on_pes, raises, until_asleep
 from shmem.errors import Busy, Deadlock, InvalidArgument, OutOfRange, TooSmall, WrongType
 
 DTYPES = ('int32', 'int64', 'uint32', 'uint64', 'float32', 'float64')
@@ -605,7 +605,7 @@ def test_finalize_does_not_pull_the_ground_away():
 
     thread = threading.Thread(target=waiter)
     thread.start()
-    time.sleep(0.1)
+    until_asleep(thread)
     with raises(Busy, 'finalize', '1 other thread'):
         shmem.finalize()
     shmem.deregister(r)
