@@ -164,6 +164,15 @@ static void sync_dealloc(PyObject *self)
     type->tp_free(self); /* who has a class in Python counts that down itself */
 }
 
+/* Whether nobody has revoked it. */
+static bool still_works(PyObject *key)
+{
+    const char *text = PyUnicode_AsUTF8(key);
+    shmemx_pool_t pool;
+    PyErr_Clear();
+    return text && shmemx_key_what(text, &pool) >= 0;
+}
+
 static PyObject *sync_export(PyObject *self, PyObject *none)
 {
     (void)none;
@@ -171,7 +180,7 @@ static PyObject *sync_export(PyObject *self, PyObject *none)
     char text[SHMEMX_KEY_TEXT];
     if (!ext_sync_handle("export", self))
         return NULL;
-    if (sync->key == Py_None) {
+    if (sync->key == Py_None || !still_works(sync->key)) {
         int rc = operations[sync->is].export(sync->handle, text);
         if (rc < 0)
             return ext_fail_rc("export", rc);

@@ -686,12 +686,9 @@ class DeviceBuffer:
                 'strides': None if self.is_contiguous else self.strides, 'stream': None}
 
     def __reduce__(self) -> Any:
-        self._need('DeviceBuffer')  # else a key of its that is known would be given out, which opens nothing any more
-        place = self.address, self.shape, self.strides, self.dtype.str
-        if place not in self._keys:
-            self._keys[place] = export_buffer('DeviceBuffer', self, None, None, False)
-        from ._key import import_
-        return import_, (self._keys[place], 'r' if self.readonly else 'rw')
+        from . import _key  # which needs this module
+        self._need('DeviceBuffer')
+        return _key.reduce_device(self)
 
     def __copy__(self) -> np.ndarray[Any, Any]:
         return self.to_numpy()
@@ -859,7 +856,7 @@ def create(size: int, device: str) -> DevicePool:
 
 
 def export_buffer(function: str, buf: Any, mode: Any, allow: Any, frozen: bool) -> str:
-    from ._key import _allow_list, _rights
+    from ._key import _allow_list, _came_by, _rights
     if not isinstance(buf, DeviceBuffer):
         raise make(function, 'type', f'buf is a {type(buf).__name__}, but must be a DeviceBuffer')
     buf._need(function)
@@ -867,7 +864,7 @@ def export_buffer(function: str, buf: Any, mode: Any, allow: Any, frozen: bool) 
     entries = _allow_list(function, allow)
     if isinstance(owner, _ext.DeviceImport):
         if mode is None and not entries and not frozen and buf._base is None:
-            return owner.key  # type: ignore[no-any-return]
+            return _came_by(function, owner)
         raise make(function, 'value', 'buf was imported, and only who owns memory makes keys of it: pass on the key that it was '
                                       'imported with')
     rights = 0 if mode is None and entries else _rights(function, 'rw' if mode is None else mode)
@@ -880,16 +877,31 @@ def export_buffer(function: str, buf: Any, mode: Any, allow: Any, frozen: bool) 
     note = write_note(function, buf.shape, buf.dtype, buf.address - low if buf.size else 0,
                       None if buf.is_contiguous else buf.strides)
     low, nbytes = (low, high + buf.itemsize - low) if buf.size else (owner.address, 1)
-    key = _ext.key_export(function, None, low, nbytes, rights, entries, bool(frozen), note)
+    return export_bytes(function, owner, low, nbytes, note, rights, entries, frozen)
+
+
+def export_bytes(function: str, owner: Any, address: int, nbytes: int, note: bytes, rights: int = _ext.RIGHTS_ALL,
+                 entries: Any = (), frozen: bool = False) -> str:
+    """A key of bytes of a block, which then stays until it is freed."""
+    key: str = _ext.key_export(function, None, address, nbytes, rights, list(entries), bool(frozen), note)
     owner.kept = 1
-    return key  # type: ignore[no-any-return]
+    return key
 
 
 def import_buffer(key: str, mode: str, snapshot: bool, token: str | None) -> Any:
     if snapshot or mode not in ('r', 'rw'):
         raise make('import_', 'unsupported', "memory of a device is imported with mode 'r' or 'rw'; to_numpy() is a snapshot")
-    handle = _ext.device_import('import_', key, _READ if mode == 'r' else _WRITE, token, -1)
-    shape, kind, offset, strides = layout_of('import_', handle.note, handle.size)
+    handle = open_key(key, mode, token)
+    return buffer_over(handle, layout_of('import_', handle.note, handle.size), mode)
+
+
+def open_key(key: str, mode: str, token: str | None) -> Any:
+    return _ext.device_import('import_', key, _READ if mode == 'r' else _WRITE, token, -1)
+
+
+def buffer_over(handle: Any, layout: Any, mode: str) -> DeviceBuffer:
+    """The buffer of this layout on imported memory. The layout may be anybody's."""
+    shape, kind, offset, strides = layout
     strides = contiguous(shape, kind.itemsize) if strides is None else strides
     low = offset + sum((side - 1) * stride for side, stride in zip(shape, strides) if stride < 0)
     high = offset + sum((side - 1) * stride for side, stride in zip(shape, strides) if stride > 0) + kind.itemsize

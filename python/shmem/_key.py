@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _aliases, _device, _ext, _foreign, _memory, _sync
-from ._buffer import Buffer, address_of, array_over, extent, known_block, layout_of, note_of, owner_of
+from ._buffer import Buffer, address_of, array_over, extent, known_block, layout_of, note_of, owner_of, write_note
 from .errors import Error, InvalidArgument, make
 
 _new = np.ndarray.__new__
@@ -136,7 +136,7 @@ def _export_import(function: str, array: Any, owner: Any, mode: Any, given: bool
     """Of imported memory there is the key that it came by."""
     if (mode is None and not given and owner.mode in (_READ, _WRITE) and address_of(array) == owner.address and
             note_of(function, array) == owner.note):
-        return owner.key  # type: ignore[no-any-return]
+        return _came_by(function, owner)
     raise make(function, 'value', 'x was imported, and only who owns memory makes keys of it: pass on the key that it was '
                                   'imported with, or export a whole imported array without mode and allow, which is that')
 
@@ -355,7 +355,7 @@ class AtomicBuffer:
         return self._do('cas', 'cas', index, desired, expected)
 
     def __reduce__(self) -> Any:
-        return import_, (self._handle.key, 'atomic', False, self._handle.token)
+        return import_, (_came_by('AtomicBuffer', self._handle), 'atomic', False, self._handle.token)
 
     def __repr__(self) -> str:
         return f'<shmem.AtomicBuffer: {self.dtype} {self.shape}>'
@@ -383,12 +383,39 @@ def _restore_from_file(path: str, at: int, size: int, shape: Any, kind: Any, off
     return array_over('open_file', _ext.pool_block('open_file', handle, at, size), (shape, kind, offset, strides))
 
 
+def _restore_on_device(key: str, mode: str, token: str | None, shape: Any, kind: Any, offset: int, strides: Any) -> Any:
+    return _device.buffer_over(_device.open_key(key, mode, token), (shape, kind, offset, strides), mode)
+
+
 def _key_still_works(key: str) -> bool:
     try:
         _ext.key_import('import_', key, _READ, None)
         return True
     except Error:
         return False
+
+
+def opens_here(function: str, key: str) -> bool:
+    """Whether a key of this process's, of a pool or an object in one, was not revoked."""
+    try:
+        return _ext.key_what(function, key) is not None
+    except Error:
+        return False
+
+
+def _came_by(function: str, owner: Any) -> str:
+    """The key by which memory was imported, for somebody else: nobody here could make another one. Raises when it opens
+    nothing any more."""
+    try:
+        if isinstance(owner, _ext.DeviceImport):
+            _ext.device_import('import_', owner.key, _READ, owner.token, -1)
+        else:
+            _ext.key_import('import_', owner.key, owner.mode, owner.token)
+    except Error as error:
+        why = str(error).partition(': ')[2]
+        raise type(error)(f'shmem.{function}: the key by which this was imported opens nothing any more ({why}): ask its owner '
+                          'for another one', error.errno) from None
+    return owner.key  # type: ignore[no-any-return]
 
 
 def _key_of(block: Any, mode: str) -> str:
@@ -413,7 +440,7 @@ def reduce_buffer(array: Any) -> Any:
     if isinstance(owner, _ext.ImportHandle):
         if owner.mode in _PRIVATE:
             return None
-        return _restore, (owner.key, 'r' if owner.mode == _READ else mode, owner.token, *layout)
+        return _restore, (_came_by('Buffer', owner), 'r' if owner.mode == _READ else mode, owner.token, *layout)
     if not owner.is_open:
         raise make('Buffer', 'stale', 'the buffer was freed, so it cannot be pickled')
     pool = owner.pool
@@ -423,3 +450,26 @@ def reduce_buffer(array: Any) -> Any:
         at = _ext.pool_offset('Buffer', pool, owner.address)
         return _restore_from_file, (pool.path, at, owner.size, *layout)
     return _restore, (_key_of(owner, mode), mode, None, *layout)
+
+
+def _key_on_device(buf: Any) -> str:
+    """Of all memory that a block of a device has: one, again and again."""
+    key: str | None = buf._keys.get('rw')
+    try:
+        if key is not None:
+            _ext.device_import('import_', key, _READ, None, -1)
+    except Error:  # revoked, by this process or in C
+        key = None
+    if key is None:
+        note = write_note('DeviceBuffer', (buf._owner.size,), np.dtype(np.uint8))
+        key = buf._keys['rw'] = _device.export_bytes('DeviceBuffer', buf._owner, buf._owner.address, buf._owner.size, note)
+    return key
+
+
+def reduce_device(buf: Any) -> Any:
+    """The same for a DeviceBuffer."""
+    owner = buf._owner
+    layout = (buf.shape, buf.dtype, buf.address - owner.address if buf.size else 0, None if buf.is_contiguous else buf.strides)
+    if isinstance(owner, _ext.DeviceImport):
+        return _restore_on_device, (_came_by('DeviceBuffer', owner), 'r' if buf.readonly else 'rw', owner.token, *layout)
+    return _restore_on_device, (_key_on_device(buf), 'rw', None, *layout)

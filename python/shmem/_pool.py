@@ -366,7 +366,7 @@ class Pool(Home):
             raise make('Pool', 'stale', 'the pool was closed, so it cannot be pickled')
         if handle.path is not None:
             return open_file_again, (handle.path, 'rw' if handle.writable else 'r' if handle.read_only else 'cow')
-        if self._key is None:
+        if self._key is None or not _key.opens_here('Pool', self._key):
             self._key = _ext.key_of_pool('Pool', self._handle)
             _opened[self._key] = self
         return _open_again, (self._key,)

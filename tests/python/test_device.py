@@ -226,6 +226,38 @@ else:
 ''', kind)
 
 
+def test_pickling():
+    """A pickle opens the memory, or is not made: whatever key is known of it may have been revoked."""
+    program('''
+pool = shmem.create_pool('4M', type=type)
+buf = pool.alloc((8, 6), np.int32, fill=np.arange(6))
+at = {'all': buf, 'T': buf.T, 'part': buf[1:, ::-2], 'row': buf[3], 'none': buf[3:3]}
+def check(views):
+    for name, view in views.items():
+        again = pickle.loads(pickle.dumps(view))
+        assert (again.shape, again.dtype) == (view.shape, view.dtype) and (again.to_numpy() == view.to_numpy()).all(), name
+        assert pickle.dumps(view) == pickle.dumps(view)
+check(at)
+for revoke in (pool.revoke, shmem.revoke, shmem.create_pool('1M').revoke):
+    pickled = pickle.dumps(buf)
+    revoke(buf.__reduce__()[1][0])
+    raises(shmem.KeyRevoked, 'revoked', pickle.loads, pickled)
+    check(at)
+key = pool.export(buf, mode='r')
+came = shmem.import_(key, 'r')
+check({name: eval(text, {'b': came}) for name, text in {'all': 'b', 'T': 'b.T', 'part': 'b[2:, 1]'}.items()})
+assert pickle.loads(pickle.dumps(came[0])).readonly and shmem.export(came) == key
+pool.revoke(key)
+for function in (pickle.dumps, shmem.export):
+    raises(shmem.KeyRevoked, 'ask its owner for another one', function, came)
+raises(shmem.KeyRevoked, 'ask its owner', pickle.dumps, came[0])
+del came
+pool.free(buf)
+for view in at.values():
+    raises(shmem.errors.Stale, 'freed', pickle.dumps, view)
+''', 'cuda')
+
+
 def test_devices_and_pools():
     program('''
 all_of_them = shmem.devices()
