@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import atexit
 import errno
+import math
 import operator
 import time
 from types import TracebackType
@@ -12,10 +13,12 @@ from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
-from . import _ext, _memory, _stand_in
+from . import _ext, _memory, _stand_in, _strided
 from ._buffer import kind_of, layout_of, write_note
-from ._foreign import TYPES, contiguous, foreign_memory, forget_key
-from .errors import make
+from ._fixed import Fixed, set_once
+from ._foreign import TYPES, foreign_memory, forget_key
+from ._strided import contiguous
+from .errors import Error, make
 
 _DLPACK_DEVICES = {'cuda': 2, 'npu': 12}  # as DLPack numbers them; 12: an extension's, as torch_npu has it
 _DLPACK_CODES = {'i': 0, 'u': 1, 'f': 2, 'c': 5, 'b': 6}
@@ -75,7 +78,7 @@ def devices(type: str | None = None) -> list[DeviceInfo]:
 # --- streams ----------------------------------------------------------------------------------------------------------------------------------
 
 
-class Stream:
+class Stream(Fixed):
     """A queue of work of a device: what is given to it happens in the order in which it was given, while the program goes on.
     ``copy_from()`` and ``copy_to()`` of device buffers, ``put()``, ``get()`` and ``put_signal()`` take one as stream=; in a job
     it also sends signals, waits for words, and takes part in barriers.
@@ -97,10 +100,11 @@ class Stream:
     """
 
     __slots__ = ('_handle', '_held', '_wraps', 'device')
+    device: str
 
     def __init__(self, device: str, native: int | None = None) -> None:
         kind, number = _place('Stream', device)
-        self.device = f'{kind}:{number}'
+        set_once(self, 'device', f'{kind}:{number}')
         self._held: list[Any] = []
         self._wraps = False
         if native is None and _stand_in.allowed(kind):
@@ -325,25 +329,10 @@ def as_stream(function: str, stream: Any) -> Stream:
     return _streams[key]
 
 
-# --- where bytes are --------------------------------------------------------------------------------------------------------------------------
-
-
-def _runs(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[list[int], int]:
-    """Offsets of the pieces that lie in one, in the order of their elements, and how many bytes each has."""
-    run, axis = itemsize, len(shape)
-    while axis and (strides[axis - 1] == run or shape[axis - 1] == 1):
-        run *= shape[axis - 1]
-        axis -= 1
-    offsets = [0]
-    for side, stride in zip(shape[:axis], strides[:axis]):
-        offsets = [begin + i * stride for begin in offsets for i in range(side)]
-    return offsets, run
-
-
 # --- buffers ----------------------------------------------------------------------------------------------------------------------------------
 
 
-class DeviceBuffer:
+class DeviceBuffer(Fixed):
     """An array in the memory of a device: from ``DevicePool.alloc()``, from a key, or on the symmetric heap (``shmem.empty(...,
     device='npu')``).
 
@@ -361,7 +350,16 @@ class DeviceBuffer:
 
     __slots__ = ('_owner', '_base', '_keys', 'address', 'shape', 'strides', 'dtype', 'readonly', '__weakref__')
     __hash__ = object.__hash__
+    _instead = {'shape': 'reshape() gives a view of another shape', 'strides': 'indices and T give views',
+                'dtype': 'to_numpy() gives an array, which can be converted', 'readonly': "import it with mode 'r'"}
     _base: Any  # the buffer that this one is a view of
+    _keys: dict[str, str]
+    _owner: Any
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: Any
+    readonly: bool
 
     def __init__(self) -> None:
         raise make('DeviceBuffer', 'type', 'a device buffer is made by DevicePool.alloc(), import_() or empty(device=)')
@@ -370,8 +368,14 @@ class DeviceBuffer:
     def _of(cls, owner: Any, address: int, shape: tuple[int, ...], strides: tuple[int, ...], kind: Any, readonly: bool,
             base: Any = None) -> 'DeviceBuffer':
         buf = _new(cls)
-        buf._owner, buf.address, buf.shape, buf.strides, buf.dtype = owner, address, shape, strides, kind
-        buf.readonly, buf._base, buf._keys = readonly, base, {} if base is None else base._keys
+        set_once(buf, '_owner', owner)
+        set_once(buf, '_base', base)
+        set_once(buf, '_keys', {} if base is None else base._keys)
+        set_once(buf, 'address', address)
+        set_once(buf, 'shape', shape)
+        set_once(buf, 'strides', strides)
+        set_once(buf, 'dtype', kind)
+        set_once(buf, 'readonly', readonly)
         return buf
 
     @classmethod
@@ -391,7 +395,7 @@ class DeviceBuffer:
     @property
     def size(self) -> int:
         """How many elements it has."""
-        return int(np.prod(self.shape, dtype=object))
+        return math.prod(self.shape)
 
     @property
     def itemsize(self) -> int:
@@ -406,8 +410,7 @@ class DeviceBuffer:
     @property
     def is_contiguous(self) -> bool:
         """Whether its elements lie one after another, rows first."""
-        return self.size == 0 or all(side == 1 or stride == usual for side, stride, usual in
-                                     zip(self.shape, self.strides, contiguous(self.shape, self.itemsize)))
+        return _strided.is_contiguous(self.shape, self.strides, self.dtype.itemsize)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -417,27 +420,8 @@ class DeviceBuffer:
     # views
 
     def _view(self, function: str, index: Any) -> 'DeviceBuffer':
-        where = index if isinstance(index, tuple) else (index,)
-        for one in where:
-            if one is not Ellipsis and one is not None and not isinstance(one, slice):
-                try:
-                    if isinstance(one, (bool, np.bool_)):
-                        raise TypeError
-                    operator.index(one)
-                except TypeError:
-                    raise make(function, 'type', f'the index {one!r} is of a kind that device buffers do not take: '
-                                                 'integers and slices they do; or use to_numpy()') from None
-        if not any(one is Ellipsis for one in where):
-            where += (...,)
-        # NumPy finds the place; nothing is read, for the last index makes it a view.
-        model = np.lib.stride_tricks.as_strided(np.empty(1, self.dtype), self.shape, self.strides)
-        try:
-            view = model[where]
-        except IndexError as error:
-            raise make(function, 'range', f'{error} (shape {self.shape})') from None
-        offset = view.__array_interface__['data'][0] - model.__array_interface__['data'][0]
-        return DeviceBuffer._of(self._owner, self.address + (offset if view.size else 0), view.shape, view.strides, self.dtype,
-                                self.readonly, self)
+        offset, shape, strides, _ = _strided.place(function, index, self.shape, self.strides)
+        return DeviceBuffer._of(self._owner, self.address + offset, shape, strides, self.dtype, self.readonly, self)
 
     def reshape(self, *shape: Any) -> 'DeviceBuffer':
         """A view of another shape; one side may be -1. Raises: InvalidArgument (it does not fit), BadBuffer (it is not
@@ -485,52 +469,46 @@ class DeviceBuffer:
         if not self._owner.is_open:
             raise make(function, 'stale', 'the buffer was freed, or its pool was closed, or its job is over')
 
-    def _to_host(self, function: str, out: Any, stream: Any = None) -> None:
-        """Into a contiguous array of as many bytes."""
+    def _need_writable(self, function: str) -> None:
         self._need(function)
-        at = out.__array_interface__['data'][0]
-        offsets, run = _runs(self.shape, self.strides, self.itemsize)
-        for offset in offsets if self.size else ():
-            if stream is None:
-                _ext.device_copy(function, at, self.address + offset, run)
-            else:
-                _ext.stream_copy(function, stream, at, self.address + offset, run)
-            at += run
-
-    def _from(self, function: str, address: int, stream: Any = None) -> None:
-        """From contiguous memory of as many bytes, of host or device."""
-        offsets, run = _runs(self.shape, self.strides, self.itemsize)
-        for offset in offsets if self.size else ():
-            if stream is None:
-                _ext.device_copy(function, self.address + offset, address, run)
-            else:
-                _ext.stream_copy(function, stream, self.address + offset, address, run)
-            address += run
+        if self.readonly:
+            raise make(function, 'access', 'the buffer was imported for reading only')
 
     def to_numpy(self, out: Any = None) -> np.ndarray[Any, Any]:
-        """A new NumPy array with the contents; or out, filled with them: a contiguous, writable array of this shape and
-        dtype."""
+        """A new NumPy array with the contents; or out, filled with them: a writable array of this shape and dtype. What lies
+        close together on the device comes in one copy, also of a view with gaps."""
+        function = 'DeviceBuffer.to_numpy'
         if out is None:
-            out = np.empty(self.shape, self.dtype)
+            self._need(function)
+            out = _strided.new(function, self.shape, self.dtype)
         else:
-            self._check_out('DeviceBuffer.to_numpy', out)
-        self._to_host('DeviceBuffer.to_numpy', out)
+            self._check_out(function, out)
+        _strided.read(function, self.address, self.strides, out)
         return out  # type: ignore[no-any-return]
 
     def copy_to(self, out: Any, stream: Any = None) -> None:
-        """Copies the contents into a contiguous, writable NumPy array of this shape and dtype. With a stream it returns at
-        once, and out is filled when the stream is done."""
-        self._check_out('DeviceBuffer.copy_to', out)
-        on = None if stream is None else as_stream('DeviceBuffer.copy_to', stream)
-        self._to_host('DeviceBuffer.copy_to', out, None if on is None else on._use('DeviceBuffer.copy_to'))
-        if on is not None:
-            on._keep(self, out)
+        """Copies the contents into a writable NumPy array of this shape and dtype, or another device buffer. With a stream it
+        returns at once, and out is filled when the stream is done; then each piece that lies in one is a copy of its own."""
+        function = 'DeviceBuffer.copy_to'
+        if isinstance(out, DeviceBuffer):
+            out._put(function, self, stream)
+            return
+        self._check_out(function, out)
+        if stream is None:
+            _strided.read(function, self.address, self.strides, out)
+            return
+        on = as_stream(function, stream)
+        handle = on._use(function)
+        on._keep(self, out)
+        _strided.transfer(function, handle, _address_of(out), out.strides, self.address, self.strides, self.shape, self.itemsize)
 
     def _check_out(self, function: str, out: Any) -> None:
+        self._need(function)
         if not isinstance(out, np.ndarray) or out.shape != self.shape or out.dtype != self.dtype:
-            raise make(function, 'value', f'out must be a NumPy array of shape {self.shape}, {self.dtype}')
-        if not out.flags.c_contiguous or not out.flags.writeable:
-            raise make(function, 'buffer', 'out must be contiguous and writable')
+            found = f'of shape {out.shape}, {out.dtype}' if isinstance(out, np.ndarray) else f'a {type(out).__name__}'
+            raise make(function, 'value', f'out is {found}, but must be a NumPy array of shape {self.shape}, {self.dtype}')
+        if not out.flags.writeable:
+            raise make(function, 'buffer', 'out is read-only')
 
     def copy_from(self, x: Any, stream: Any = None) -> 'DeviceBuffer':
         """Fills it with x, and returns it. x: a NumPy array, anything that NumPy makes one of, or a number (all of them
@@ -544,86 +522,75 @@ class DeviceBuffer:
         return self
 
     def _put(self, function: str, x: Any, stream: Any = None) -> None:
-        self._need(function)
-        if self.readonly:
-            raise make(function, 'access', 'the buffer was imported for reading only')
-        on = None if stream is None else as_stream(function, stream)
-        handle = None if on is None else on._use(function)
+        self._need_writable(function)
+        on = None
+        if stream is not None:
+            queue = as_stream(function, stream)
+            on = queue._use(function), queue._keep
+            queue._keep(self, x)
         if isinstance(x, DeviceBuffer):
-            self._put_device(function, x, handle)
+            x._need(function)
+            self._put_device(function, x.address, x.shape, x.strides, x.dtype, on)
+        elif (foreign := foreign_memory(function, x)) is not None:
+            dtype = _memory.numpy_dtype(foreign.dtype)
+            held = foreign.hold(function) if foreign.nbytes else None
+            if on is not None:
+                on[1](held)
+            self._put_device(function, foreign.address, foreign.shape, contiguous(foreign.shape, dtype.itemsize), dtype, on)
+        elif isinstance(x, _NUMBERS) and self.nbytes > _SMALL:
+            _strided.fill(function, on, self.address, self.shape, self.strides, _converted(function, x, (), self))
         else:
-            foreign = foreign_memory(function, x)
-            if foreign is not None:
-                self._check_same(function, _memory.numpy_dtype(foreign.dtype), foreign.shape)
-                if foreign.nbytes:
-                    x = foreign.hold(function)
-                    self._from(function, foreign.address, handle)
-            else:
-                x = self._host_array(function, x)
-                self._from(function, x.__array_interface__['data'][0], handle)
-        if on is not None:
-            on._keep(self, x)
+            _strided.write(function, on, self.address, self.strides, _converted(function, x, self.shape, self))
 
-    def _span(self) -> tuple[int, int]:
-        """The addresses of the first byte, and behind the last one."""
-        low = high = self.address
-        for side, stride in zip(self.shape, self.strides):
-            low, high = low + min(0, (side - 1) * stride), high + max(0, (side - 1) * stride)
-        return low, high + self.itemsize
-
-    def _overlaps(self, other: 'DeviceBuffer') -> bool:
-        (low, high), (begin, end) = self._span(), other._span()
-        return bool(self.size and other.size) and low < end and begin < high
-
-    def _check_same(self, function: str, dtype: Any, shape: tuple[int, ...]) -> None:
-        if dtype != self.dtype or int(np.prod(shape, dtype=object)) != self.size:
-            raise make(function, 'value', f'x has shape {shape}, {dtype}, and the buffer {self.shape}, {self.dtype}: between '
-                                          'devices nothing is converted')
-
-    def _put_device(self, function: str, x: 'DeviceBuffer', stream: Any) -> None:
-        x._need(function)
-        self._check_same(function, x.dtype, x.shape)
-        if x._overlaps(self) and not (x.is_contiguous and self.is_contiguous):
-            if stream is not None:
+    def _put_device(self, function: str, at: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any, on: Any) -> None:
+        """From memory of a device."""
+        size, to, there = self.itemsize, self.strides, self.shape
+        if dtype != self.dtype or math.prod(shape) != self.size:
+            raise make(function, 'value', f'x has shape {shape}, {dtype}, and the buffer {there}, {self.dtype}: between devices '
+                                          'nothing is converted')
+        straight, own = _strided.is_contiguous(shape, strides, size), self.is_contiguous
+        whole = False  # by way of the host, all of it
+        if straight and own:
+            shape, to, strides = (self.size,), (size,), (size,)
+        elif _strided.overlap(self.address, there, to, at, shape, strides, size):
+            whole = True
+            if on is not None:
                 raise make(function, 'buffer', 'x overlaps the buffer: copy without a stream')
-            self._from(function, x.to_numpy().__array_interface__['data'][0])
-        elif x.is_contiguous:
-            self._from(function, x.address, stream)
-        elif self.is_contiguous:
-            at = self.address
-            offsets, run = _runs(x.shape, x.strides, x.itemsize)
-            for offset in offsets if x.size else ():
-                if stream is None:
-                    _ext.device_copy(function, at, x.address + offset, run)
-                else:
-                    _ext.stream_copy(function, stream, at, x.address + offset, run)
-                at += run
-        elif stream is not None:
-            raise make(function, 'buffer', 'neither buffer is contiguous: copy without a stream')
-        else:
-            self._from(function, x.to_numpy().__array_interface__['data'][0])
+        elif straight:
+            shape, strides = there, contiguous(there, size)
+        elif own:
+            to = contiguous(shape, size)
+        elif shape != there:
+            whole = True
+            if on is not None:
+                raise make(function, 'buffer', 'neither buffer is contiguous, and their shapes differ: copy without a stream')
+        if whole:
+            host = _strided.new(function, shape, dtype)
+            _strided.read(function, at, strides, host)
+            _strided.write(function, None, self.address, to, host.reshape(there))
+        elif not _strided.transfer(function, on and on[0], self.address, to, at, strides, shape, size, on is not None):
+            self._put_by_host(function, to, at, shape, strides)
 
-    def _host_array(self, function: str, x: Any) -> np.ndarray[Any, Any]:
-        if _memory.is_tensor(x):
-            x = _memory.array_over_tensor(x)
-        try:
-            if isinstance(x, np.ndarray) and x.shape == self.shape and x.dtype == self.dtype and x.flags.c_contiguous:
-                return x
-            whole = np.empty(self.shape, self.dtype)
-            whole[...] = x
-            return whole
-        except (TypeError, ValueError) as error:
-            raise make(function, 'value', f'x does not fit a buffer of shape {self.shape}, {self.dtype}: {error}') from None
+    def _put_by_host(self, function: str, to: tuple[int, ...], at: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+        """Part by part. to: the buffer's strides where it had that shape."""
+        for part in _strided.parts(shape, self.itemsize):
+            offset, sides, steps, _ = _strided.place(function, part, shape, strides)
+            host = _strided.new(function, sides, self.dtype)
+            _strided.read(function, at + offset, steps, host)
+            offset, _, steps, _ = _strided.place(function, part, shape, to)
+            _strided.write(function, None, self.address + offset, steps, host)
 
     def __setitem__(self, index: Any, x: Any) -> None:
         self._view('DeviceBuffer[]', index)._put('DeviceBuffer[]', x)
 
     def __getitem__(self, index: Any) -> Any:
-        view = self._view('DeviceBuffer[]', index)
-        where = index if isinstance(index, tuple) else (index,)
-        whole = len(where) == self.ndim and all(not isinstance(one, slice) and one is not Ellipsis and one is not None
-                                                for one in where)
-        return view.to_numpy()[()] if whole else view
+        offset, shape, strides, whole = _strided.place('DeviceBuffer[]', index, self.shape, self.strides)
+        if not whole:
+            return DeviceBuffer._of(self._owner, self.address + offset, shape, strides, self.dtype, self.readonly, self)
+        self._need('DeviceBuffer[]')
+        element: Any = np.empty((), self.dtype)
+        _ext.device_copy('DeviceBuffer[]', _address_of(element), self.address + offset, self.itemsize)
+        return element[()]
 
     def __iter__(self) -> Iterator[Any]:
         for i in range(len(self)):
@@ -700,6 +667,30 @@ class DeviceBuffer:
         return f'<shmem.DeviceBuffer on {self.device}: {self.dtype} {self.shape}>'
 
 
+_NUMBERS = (int, float, complex, np.generic)
+_SMALL = 64 << 10  # bytes of an array in which a number is written down as often as there are elements
+
+
+def _address_of(array: np.ndarray[Any, Any]) -> int:
+    return array.__array_interface__['data'][0]  # type: ignore[no-any-return]
+
+
+def _converted(function: str, x: Any, shape: tuple[int, ...], buf: DeviceBuffer) -> np.ndarray[Any, Any]:
+    """An array of the host of that shape with the buffer's elements."""
+    if _memory.is_tensor(x):
+        x = _memory.array_over_tensor(x)
+    if isinstance(x, np.ndarray) and x.shape == shape and x.dtype == buf.dtype:
+        return x
+    whole = _strided.new(function, shape, buf.dtype)
+    try:
+        whole[...] = x
+    except (TypeError, ValueError, OverflowError, RecursionError, MemoryError) as error:
+        if isinstance(error, Error):
+            raise
+        raise make(function, 'value', f'x does not fit a buffer of shape {buf.shape}, {buf.dtype}: {error}') from None
+    return whole
+
+
 _ABOUT: dict[Any, Any] = {np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
                           np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis]}
 
@@ -734,7 +725,7 @@ class DevicePoolStats(NamedTuple):
     high_water: int
 
 
-class DevicePool:
+class DevicePool(Fixed):
     """Memory of a device, from which this process allocates and which others use by keys. From ``create_pool()`` with type
     'npu' or 'cuda'.
 
@@ -744,6 +735,7 @@ class DevicePool:
     """
 
     __slots__ = ('_handle', 'device', '__weakref__')
+    device: str
 
     def __init__(self) -> None:
         raise make('DevicePool', 'type', "a pool of device memory is made by create_pool(size, type='npu') or 'cuda'")
@@ -751,7 +743,8 @@ class DevicePool:
     @classmethod
     def _of(cls, handle: Any) -> 'DevicePool':
         pool = _new(cls)
-        pool._handle, pool.device = handle, f'{handle.type}:{handle.number}'
+        pool._handle = handle
+        set_once(pool, 'device', f'{handle.type}:{handle.number}')
         return pool
 
     def alloc(self, shape: Any, dtype: Any = float, align: int = 512, zero: bool = False, fill: Any = None) -> DeviceBuffer:

@@ -11,18 +11,10 @@ import numpy as np
 
 from . import _ext, _memory
 from ._buffer import write_note
+from ._strided import contiguous
 from .errors import Error, make
 
 TYPES = ('npu', 'cuda')
-
-
-def contiguous(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """The strides, in bytes, of an array whose elements lie one after another, rows first."""
-    strides = []
-    for side in reversed(shape):
-        strides.append(itemsize)
-        itemsize *= max(side, 1)
-    return tuple(reversed(strides))
 
 
 class Foreign:

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _aliases, _device, _ext, _foreign, _memory, _sync
 from ._buffer import Buffer, address_of, array_over, extent, known_block, layout_of, note_of, owner_of, write_note
+from ._fixed import Fixed, set_once
 from .errors import Error, InvalidArgument, make
 
 _new = np.ndarray.__new__
@@ -265,7 +266,7 @@ def _import_object(key: str, mode: str, snapshot: bool, token: str | None) -> An
     return _sync.import_object(key)
 
 
-class AtomicBuffer:
+class AtomicBuffer(Fixed):
     """An array of 32- or 64-bit integers that this process does not map: each operation is done by a process that has
     it. From ``import_(key, mode='atomic')``; the key's rights say which operations are allowed.
 
@@ -274,11 +275,13 @@ class AtomicBuffer:
     """
 
     __slots__ = ('_handle', '_layout', 'shape', 'dtype')
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
 
     def __init__(self, handle: Any, layout: Any) -> None:
         self._handle, self._layout = handle, layout
-        self.shape: tuple[int, ...] = layout[0]
-        self.dtype: np.dtype[Any] = layout[1]
+        set_once(self, 'shape', layout[0])
+        set_once(self, 'dtype', layout[1])
         if self.dtype.kind not in 'iu' or self.dtype.itemsize not in (4, 8) or not self.dtype.isnative:
             raise make('import_', 'type', f'the array has elements of {self.dtype}, but atomics work on integers of 32 and '
                                           '64 bits')

@@ -18,7 +18,7 @@ __all__ = [
     'OutOfRange', 'BadBuffer', 'AccessDenied', 'OutOfMemory', 'Stale', 'Busy', 'Deadlock', 'TooSmall',
     'AlreadyExists', 'DeviceMissing', 'PoolFull', 'NameUnknown', 'KeyMalformed', 'KeyUnknown', 'KeyRevoked', 'KeyRefused',
     'KeyOrphaned', 'FileMissing', 'NotAShmemFile', 'FileDamaged', 'FileVersion', 'NotRecoverable', 'NotOwner',
-    'BarrierBroken', 'QueueFull', 'QueueEmpty', 'QueueClosed',
+    'BarrierBroken', 'QueueFull', 'QueueEmpty', 'QueueClosed', 'ReadOnly',
 ]
 
 
@@ -166,6 +166,10 @@ class QueueClosed(Error, _Closed):
     """Somebody closed the queue: nothing more goes in, and (for who gets) all that was in it is out."""
 
 
+class ReadOnly(Error, AttributeError):
+    """An attribute that cannot be set, because it says which memory is used."""
+
+
 class Busy(Error):
     """Another thread, or the system, is using it."""
 
@@ -264,6 +268,7 @@ _BY_KIND: dict[str, tuple[type[Error], int]] = {
     'empty': (QueueEmpty, _errno.EAGAIN),
     'closed': (QueueClosed, _errno.EPIPE),
     'timeout': (Timeout, _errno.ETIMEDOUT),
+    'fixed': (ReadOnly, _errno.EPERM),
 }
 
 
