@@ -18,7 +18,7 @@ from ._buffer import kind_of, layout_of, write_note
 from ._fixed import Fixed, set_once
 from ._foreign import TYPES, foreign_memory, forget_key
 from ._strided import contiguous
-from .errors import Error, make
+from .errors import Error, NotInitialized, NotSupported, make
 
 _DLPACK_DEVICES = {'cuda': 2, 'npu': 12}  # as DLPack numbers them; 12: an extension's, as torch_npu has it
 _DLPACK_CODES = {'i': 0, 'u': 1, 'f': 2, 'c': 5, 'b': 6}
@@ -58,7 +58,8 @@ class DeviceInfo(NamedTuple):
 def devices(type: str | None = None) -> list[DeviceInfo]:
     """The devices that this process may use: NPUs, then GPUs; or those of one type, 'npu' or 'cuda'.
 
-    Needs no job. Opens the drivers that are there. Raises, with a type: DeviceMissing (the text says what is missing).
+    Needs no job. Opens the drivers that are there. Raises, with a type: DeviceMissing (the text says what is missing);
+    NotInitialized in a forked child of a process that had used devices, as all that needs one does.
     Any thread may call it; the GIL is released.
     """
     found = []
@@ -67,8 +68,8 @@ def devices(type: str | None = None) -> list[DeviceInfo]:
     for one in TYPES if type is None else (type,):
         try:
             count = _ext.device_count('devices', one)
-        except Exception:
-            if type is not None:
+        except Error as error:
+            if type is not None or isinstance(error, NotInitialized):  # in a forked child
                 raise
             continue
         found += [DeviceInfo(f'{one}:{number}', *_ext.device_info('devices', one, number)) for number in range(count)]
@@ -107,7 +108,7 @@ class Stream(Fixed):
         set_once(self, 'device', f'{kind}:{number}')
         self._held: list[Any] = []
         self._wraps = False
-        if native is None and _stand_in.allowed(kind):
+        if native is None and _stand_in.allowed(kind, 'Stream'):
             self.__class__ = _HostStream
             self._handle: Any = self
         else:
@@ -121,7 +122,9 @@ class Stream(Fixed):
     @property
     def native(self) -> int:
         """The driver's own handle, as an integer: for launching kernels."""
-        return self._need('Stream.native').address  # type: ignore[no-any-return]
+        handle = self._need('Stream.native')
+        _ext.device_count('Stream.native', handle.type)  # raises in a forked child
+        return handle.address  # type: ignore[no-any-return]
 
     def _need(self, function: str) -> Any:
         if self._handle is None:
@@ -631,6 +634,7 @@ class DeviceBuffer(Fixed):
         """The memory itself, for another library. stream: as the array standard has it; nothing is in flight here but what
         was queued on a Stream, which is its user's to finish. Raises BadBuffer where it cannot be had so."""
         self._need('DeviceBuffer.__dlpack__')
+        _ext.device_count('DeviceBuffer.__dlpack__', self._owner.type)  # raises in a forked child
         versioned = max_version is not None and max_version[0] >= 1
         code = _DLPACK_CODES.get(self.dtype.kind)
         if code is None or not self.dtype.isnative or self.dtype.itemsize not in (1, 2, 4, 8, 16):
@@ -649,6 +653,7 @@ class DeviceBuffer(Fixed):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self._owner.type != 'cuda':
             raise AttributeError(f"the buffer is on '{self.device}', which is no GPU of CUDA")
+        _ext.device_count('DeviceBuffer.__cuda_array_interface__', 'cuda')  # raises in a forked child
         return {'shape': self.shape, 'typestr': self.dtype.str, 'data': (self.address, self.readonly), 'version': 3,
                 'strides': None if self.is_contiguous else self.strides, 'stream': None}
 
@@ -731,7 +736,8 @@ class DevicePool(Fixed):
 
     ``alloc()`` returns DeviceBuffers. ``close()``, the end of a with block or the last reference ends the use of this
     object; the memory goes with the last buffer on it. Keys work as long as this process lives and the memory is there.
-    Any thread may use it. In a forked child nothing of it works: drivers do not survive that (start method 'spawn').
+    Any thread may use it. In a forked child nothing of it works, because drivers do not survive fork: start processes with
+    the start method 'spawn', or fork before a device is first used.
     """
 
     __slots__ = ('_handle', 'device', '__weakref__')
@@ -804,6 +810,7 @@ class DevicePool(Fixed):
 
     def revoke(self, key: str) -> None:
         """As ``shmem.revoke()``."""
+        _ext.device_count('DevicePool.revoke', self.device.partition(':')[0])  # raises in a forked child
         _ext.key_revoke('DevicePool.revoke', key, False)
         forget_key(key)
 
@@ -833,11 +840,12 @@ class DevicePool(Fixed):
         return f'<shmem.DevicePool on {self.device}: {stats.in_use} of {stats.size} bytes in {stats.buffers} buffers>'
 
 
-def is_there(kind: str) -> bool:
-    """Whether there is a device of that type."""
+def is_there(kind: str, function: str = 'create_pool') -> bool:
+    """Whether there is a device of that type. Raises where there is one that cannot be used: in a forked child, or because
+    another process has it for itself."""
     try:
-        return _ext.device_count('create_pool', kind) > 0  # type: ignore[no-any-return]
-    except Exception:
+        return _ext.device_count(function, kind) > 0  # type: ignore[no-any-return]
+    except NotSupported:  # DeviceMissing, too
         return False
 
 

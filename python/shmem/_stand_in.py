@@ -11,10 +11,10 @@ import numpy as np
 from .errors import make
 
 
-def allowed(kind: str) -> bool:
+def allowed(kind: str, function: str) -> bool:
     """Whether host memory may stand in for that type of device, and has to, because there is none."""
     from . import _device
-    return os.environ.get('SHMEM_DEVICE_FALLBACK') == 'host' and not _device.is_there(kind)
+    return os.environ.get('SHMEM_DEVICE_FALLBACK') == 'host' and not _device.is_there(kind, function)
 
 
 class HostSide(np.ndarray):  # type: ignore[type-arg]
@@ -78,7 +78,7 @@ class HostSide(np.ndarray):  # type: ignore[type-arg]
         return self._stand_in('cuda')
 
     def _stand_in(self, kind: str) -> Any:
-        if allowed(kind):
+        if allowed(kind, f'Buffer.{kind}'):
             return self
         raise make(f'Buffer.{kind}', 'unsupported', f"it is in host memory: create_pool(size, type='{kind}') and copy_from() put "
                                                     "its contents on a device")

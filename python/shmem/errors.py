@@ -50,7 +50,8 @@ class Timeout(Error, TimeoutError):
 
 
 class NotInitialized(Error):
-    """There is no job: before init, after finalize, or in a forked child."""
+    """There is no job: before init, after finalize, or in a forked child. Or devices cannot be used, because this process was
+    forked by one that had."""
 
 
 class NotSupported(Error, NotImplementedError):
@@ -285,6 +286,8 @@ def make(function: str, code: int | str, text: str) -> Error:
         if kind is KeyMalformed and text.startswith(_NOT_THE_KEY):
             kind = InvalidArgument
     error = kind(f'shmem.{function}: {text}', number)
+    if number == _errno.EPERM and 'drivers do not survive' in text:  # in whatever call
+        error = NotInitialized(f'shmem.{function}: {text}', number)
     if number == _errno.ESTALE and ' was freed by its owner' in text:  # not the process that owns it
         error = Stale(f'shmem.{function}: {text}', number)
     if number == _errno.EOWNERDEAD and function in _HELD:
