@@ -145,7 +145,7 @@ static struct thing *thing_from(const char *fn, PyObject *object, PyTypeObject *
 
 static bool type_and_number(const char *fn, PyObject *const *args, const char **type, int *number)
 {
-    return (*type = PyUnicode_AsUTF8(args[0])) && ext_int(fn, "device", args[1], number);
+    return (*type = ext_text(fn, "type", args[0])) && ext_int(fn, "device", args[1], number);
 }
 
 /* --- devices ------------------------------------------------------------------------------------------ */
@@ -154,7 +154,7 @@ static bool type_and_number(const char *fn, PyObject *const *args, const char **
 static PyObject *device_count(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     EXT_ARGUMENTS("device_count", 2);
-    const char *type = PyUnicode_AsUTF8(args[1]);
+    const char *type = ext_text(fn, "type", args[1]);
     int rc;
     if (!type)
         return NULL;
@@ -289,7 +289,8 @@ static PyObject *device_import(PyObject *module, PyObject *const *args, Py_ssize
 {
     EXT_ARGUMENTS("device_import", 5);
     shmemx_device_import_t import;
-    const char *key = PyUnicode_AsUTF8(args[1]), *token = args[3] == Py_None ? NULL : PyUnicode_AsUTF8(args[3]);
+    const char *key = ext_text(fn, "key", args[1]);
+    const char *token = !key || args[3] == Py_None ? NULL : ext_text(fn, "token", args[3]);
     int mode, number, rc;
     if (!key || (!token && args[3] != Py_None) || !ext_int(fn, "mode", args[2], &mode) ||
         !ext_int(fn, "device", args[4], &number))
@@ -357,13 +358,13 @@ static PyObject *stream_create(PyObject *module, PyObject *const *args, Py_ssize
     int number, rc;
     if (!type_and_number(fn, args + 1, &type, &number))
         return NULL;
-    void *native = args[3] == Py_None ? NULL : PyLong_AsVoidPtr(args[3]);
-    if (PyErr_Occurred())
+    size_t native = 0;
+    if (args[3] != Py_None && !ext_size(fn, "native", args[3], &native))
         return NULL;
     if (args[3] == Py_None)
         EXT_UNLOCKED(rc, shmemx_stream_create(type, number, &stream));
     else
-        EXT_UNLOCKED(rc, shmemx_stream_wrap(type, number, native, &stream));
+        EXT_UNLOCKED(rc, shmemx_stream_wrap(type, number, (void *)native, &stream));
     if (rc < 0)
         return ext_fail_rc(fn, rc);
     struct thing *t = new_thing(&stream_type, STREAM);

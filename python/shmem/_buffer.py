@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _ext
 from ._stand_in import HostSide
-from .errors import make
+from .errors import make, shown
 
 _new = np.ndarray.__new__
 _index = operator.index
@@ -134,8 +134,8 @@ def kind_of(function: str, dtype: Any) -> np.dtype[Any]:
         pass
     try:
         made: np.dtype[Any] = np.dtype(dtype)
-    except (TypeError, ValueError):
-        raise make(function, 'type', f'dtype is {dtype!r}, which NumPy does not know as a dtype') from None
+    except Exception:  # also of what has a dtype, or a text, of its own
+        raise make(function, 'type', f'dtype is {shown(dtype)}, which NumPy does not know as a dtype') from None
     if made.hasobject:
         raise make(function, 'type', f'dtype is {made}, whose elements are pointers into one process: other processes '
                                      'could not follow them')

@@ -13,16 +13,17 @@ from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
-from . import _ext, _memory, _stand_in, _strided
+from . import _argument, _ext, _memory, _stand_in, _strided
 from ._buffer import kind_of, layout_of, write_note
 from ._fixed import Fixed, set_once
 from ._foreign import TYPES, foreign_memory, forget_key
 from ._strided import contiguous
-from .errors import Error, NotInitialized, NotSupported, make
+from .errors import Error, NotInitialized, NotSupported, make, shown
 
 _DLPACK_DEVICES = {'cuda': 2, 'npu': 12}  # as DLPack numbers them; 12: an extension's, as torch_npu has it
 _DLPACK_CODES = {'i': 0, 'u': 1, 'f': 2, 'c': 5, 'b': 6}
 _READ, _WRITE = _ext.IMPORT_MODES['r'], _ext.IMPORT_MODES['rw']
+_DIGITS = 4  # of the number of a device
 _new = object.__new__
 
 atexit.register(_ext.close_devices)
@@ -34,8 +35,8 @@ atexit.register(_ext.close_devices)
 def _place(function: str, device: Any) -> tuple[str, int]:
     """('npu', 1) for 'npu:1' and 'npu' for the first."""
     name, colon, number = device.partition(':') if isinstance(device, str) else ('', '', '')
-    if name not in TYPES or (colon and not number.isdecimal()):
-        raise make(function, 'value', f"device is {device!r}, but must be such as 'npu' or 'cuda:1'")
+    if name not in TYPES or (colon and not (number.isascii() and number.isdecimal() and len(number) <= _DIGITS)):
+        raise make(function, 'value', f"device is {shown(device)}, but must be such as 'npu' or 'cuda:1'")
     return name, int(number) if colon else 0
 
 
@@ -108,6 +109,8 @@ class Stream(Fixed):
         set_once(self, 'device', f'{kind}:{number}')
         self._held: list[Any] = []
         self._wraps = False
+        if native is not None:
+            native = _argument.whole('Stream', 'native', native, 0, (1 << 64) - 1, 'the address of a stream, an integer')
         if native is None and _stand_in.allowed(kind, 'Stream'):
             self.__class__ = _HostStream
             self._handle: Any = self
@@ -205,16 +208,16 @@ class Stream(Fixed):
         """Lets what is queued later wait until the element of 64 bits is at least (equal: exactly) the value. Who writes it must not be
         queued behind this, nor be another process on the same device: such waits are for the host. Raises as
         ``write_value()``."""
-        self._value('Stream.wait_value', buf, index, value, 1 if equal else 0)
+        self._value('Stream.wait_value', buf, index, value, int(_argument.flag('Stream.wait_value', 'equal', equal)))
 
     def _value(self, function: str, buf: Any, index: Any, value: Any, until: int) -> None:
         handle = self._need(function)
-        if not isinstance(buf, DeviceBuffer) or buf.dtype not in (np.dtype(np.uint64), np.dtype(np.int64)):
+        if not isinstance(buf, DeviceBuffer) or buf.dtype not in _WORDS:
             raise make(function, 'type', 'buf must be a device buffer of uint64 or int64')
         buf._need(function)
         element = buf._view(function, index)
         if element.shape:
-            raise make(function, 'range', f'index is {index!r}, which is no single element of shape {buf.shape}')
+            raise make(function, 'range', f'index is {shown(index)}, which is no single element of shape {buf.shape}')
         if until < 0 and buf.readonly:
             raise make(function, 'access', 'buf was imported for reading only')
         number = _word(function, value)
@@ -246,10 +249,13 @@ def _word(function: str, value: Any) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise make(function, 'type', f'value is {value!r}, but must be an integer') from None
+        raise make(function, 'type', f'value is {shown(value)}, but must be an integer') from None
     if not -(1 << 63) <= number < 1 << 64:
-        raise make(function, 'range', f'value is {number}, which does not fit into 64 bits')
+        raise make(function, 'range', f'value is {shown(number)}, which does not fit into 64 bits')
     return number & (1 << 64) - 1
+
+
+_WORDS = (np.dtype(np.uint64), np.dtype(np.int64))
 
 
 class _HostStream(Stream):
@@ -289,12 +295,15 @@ class _HostStream(Stream):
 
     def _value(self, function: str, buf: Any, index: Any, value: Any, until: int) -> None:
         self._need(function)
-        if not isinstance(buf, np.ndarray) or buf.dtype not in (np.dtype(np.uint64), np.dtype(np.int64)):
+        if not isinstance(buf, np.ndarray) or buf.dtype not in _WORDS:
             raise make(function, 'type', 'buf must be a buffer of uint64 or int64')
-        if np.ndim(buf[index]):
-            raise make(function, 'range', f'index is {index!r}, which is no single element of shape {buf.shape}')
+        _, _, _, single = _strided.place(function, index, buf.shape, buf.strides)
+        if not single:
+            raise make(function, 'range', f'index is {shown(index)}, which is no single element of shape {buf.shape}')
         wanted = np.array(_word(function, value), np.uint64).view(buf.dtype)[()]
         if until < 0:
+            if not buf.flags.writeable:
+                raise make(function, 'access', 'buf was imported for reading only')
             buf[index] = wanted
             return
         pause = 1e-5
@@ -325,7 +334,11 @@ def as_stream(function: str, stream: Any) -> Stream:
     number = getattr(getattr(stream, 'device', None), 'index', None)
     if number is None:
         number = getattr(stream, 'device_index', None)
-    key = (f'{kind}:{operator.index(number or 0)}', operator.index(native))
+    try:
+        key = (f'{kind}:{operator.index(number or 0)}', operator.index(native))
+    except TypeError:
+        raise make(function, 'type', f'stream is a {type(stream).__name__} whose {kind}_stream is {shown(native)} and the number of '
+                                     f'whose device is {shown(number)}, but both must be integers') from None
     if key not in _streams:
         _streams[key] = Stream(*key)
         _streams[key]._wraps = True
@@ -431,21 +444,21 @@ class DeviceBuffer(Fixed):
         contiguous)."""
         if not self.is_contiguous:
             raise make('DeviceBuffer.reshape', 'buffer', 'the buffer is a view that is not contiguous')
-        wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
-        try:
-            new = self._sides(wanted)
-        except (TypeError, ValueError) as error:
-            raise make('DeviceBuffer.reshape', 'value', f'shape is {wanted!r}: {error}') from None
+        new = self._sides(shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape)
         return DeviceBuffer._of(self._owner, self.address, new, contiguous(new, self.itemsize), self.dtype, self.readonly, self)
 
     def _sides(self, wanted: Any) -> tuple[int, ...]:
-        sides = [operator.index(side) for side in wanted]
+        function = 'DeviceBuffer.reshape'
+        try:
+            sides = [operator.index(side) for side in wanted]
+        except TypeError:
+            raise make(function, 'type', f'shape is {shown(wanted)}, but must be integers or a tuple of them') from None
         if sides.count(-1) == 1:
-            known = -int(np.prod(sides, dtype=object))
+            known = -math.prod(sides)
             sides[sides.index(-1)] = self.size // known if known > 0 else -1
-        if any(side < 0 for side in sides) or int(np.prod(sides, dtype=object)) != self.size:
-            raise ValueError(f'an array of {self.size} elements does not fit')
-        return tuple(sides)
+        if any(side < 0 for side in sides) or math.prod(sides) != self.size:
+            raise make(function, 'value', f'shape is {shown(wanted)}, into which an array of {self.size} elements does not fit')
+        return _argument.sides(function, sides)
 
     @property
     def T(self) -> 'DeviceBuffer':
@@ -635,11 +648,15 @@ class DeviceBuffer(Fixed):
         was queued on a Stream, which is its user's to finish. Raises BadBuffer where it cannot be had so."""
         self._need('DeviceBuffer.__dlpack__')
         _ext.device_count('DeviceBuffer.__dlpack__', self._owner.type)  # raises in a forked child
-        versioned = max_version is not None and max_version[0] >= 1
+        function = 'DeviceBuffer.__dlpack__'
+        versioned = max_version is not None and _pair(function, 'max_version', max_version)[0] >= 1
+        if stream is not None:
+            _argument.whole(function, 'stream', stream, -1, (1 << 64) - 1, 'None, or the address of a stream, an integer')
+        copy = copy is not None and _argument.flag(function, 'copy', copy)
         code = _DLPACK_CODES.get(self.dtype.kind)
         if code is None or not self.dtype.isnative or self.dtype.itemsize not in (1, 2, 4, 8, 16):
             raise make('DeviceBuffer.__dlpack__', 'buffer', f'elements of {self.dtype} are nothing that DLPack knows')
-        if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
+        if copy or (dl_device is not None and _pair(function, 'dl_device', dl_device) != self.__dlpack_device__()):
             raise make('DeviceBuffer.__dlpack__', 'buffer', f"it is on '{self.device}', and is neither copied nor moved")
         if self.readonly and not versioned:
             raise make('DeviceBuffer.__dlpack__', 'buffer', 'it was imported for reading only, which this form cannot say')
@@ -697,20 +714,52 @@ def _converted(function: str, x: Any, shape: tuple[int, ...], buf: DeviceBuffer)
 
 
 _ABOUT: dict[Any, Any] = {np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
-                          np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis]}
+                          np.size: lambda a, axis=None: _size(a, axis)}
+
+
+def _check_casting(src: Any, dst: DeviceBuffer, casting: Any) -> None:
+    """As NumPy has it: numbers of Python are converted if they fit, others by the rule."""
+    given = getattr(src, 'dtype', None)
+    try:
+        if not isinstance(given, np.dtype):
+            if given is not None or (type(src) is int and dst.dtype.kind in 'iufc'):
+                return  # a tensor; or it is seen whether the number fits
+            given = np.asarray(src).dtype
+        fits = np.can_cast(given, dst.dtype, casting)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise make('copyto', 'type', str(error)) from None
+    if not fits:
+        raise make('copyto', 'type', f'Cannot cast array data from {given!r} to {dst.dtype!r} according to the rule {casting!r}')
+
+
+def _size(a: Any, axis: Any = None) -> int:
+    if axis is None:
+        return a.size  # type: ignore[no-any-return]
+    return a.shape[_argument.whole('size', 'axis', axis, -a.ndim, a.ndim - 1)]  # type: ignore[no-any-return]
+
+
+def _pair(function: str, argument: str, pair: Any) -> tuple[int, int]:
+    try:
+        first, second = map(operator.index, pair)
+    except (TypeError, ValueError):
+        raise make(function, 'type', f'{argument} is {shown(pair)}, but must be None or a tuple of two integers') from None
+    return first, second
 
 
 def _copyto(dst: Any, src: Any, casting: str = 'same_kind', where: Any = True) -> None:
     """``numpy.copyto()`` where one side at least is a device buffer."""
     if where is not True:
         raise make('copyto', 'unsupported', 'where= is not there for device buffers')
-    given = src.dtype if hasattr(src, 'dtype') else np.asarray(src).dtype
-    if isinstance(given, np.dtype) and not np.can_cast(src if np.ndim(src) == 0 and not isinstance(src, DeviceBuffer) else given,
-                                                       dst.dtype, casting):
-        raise TypeError(f'Cannot cast array data from {given!r} to {dst.dtype!r} according to the rule {casting!r}')
+    if not isinstance(dst, (DeviceBuffer, np.ndarray)):
+        raise make('copyto', 'type', f'dst is a {type(dst).__name__}, but must be a NumPy array or a device buffer')
     if not isinstance(dst, DeviceBuffer):
-        np.copyto(dst, src.to_numpy(), casting)
-    elif isinstance(src, DeviceBuffer) and (src.shape != dst.shape or src.dtype != dst.dtype):
+        try:
+            np.copyto(dst, src.to_numpy(), casting)
+        except (TypeError, ValueError) as error:
+            raise make('copyto', 'type' if isinstance(error, TypeError) else 'value', str(error)) from None
+        return
+    _check_casting(src, dst, casting)
+    if isinstance(src, DeviceBuffer) and (src.shape != dst.shape or src.dtype != dst.dtype):
         dst._put('copyto', src.to_numpy())
     else:
         dst._put('copyto', src)
@@ -763,22 +812,13 @@ class DevicePool(Fixed):
         PoolFull (the text tells how much is free), WrongType, InvalidArgument, Stale.
         """
         kind = kind_of('DevicePool.alloc', dtype)
-        try:
-            sides = (operator.index(shape),)
-        except TypeError:
-            try:
-                sides = tuple(map(operator.index, shape))
-            except TypeError:
-                raise make('DevicePool.alloc', 'type', f'shape is {shape!r}, but must be an integer or a tuple of '
-                                                       'integers') from None
-        if any(side < 0 for side in sides):
-            raise make('DevicePool.alloc', 'value', f'shape is {shape!r}, but sides are not negative')
-        size = int(np.prod(sides, dtype=object)) * kind.itemsize
+        sides, clear = _argument.sides('DevicePool.alloc', shape), _argument.flag('DevicePool.alloc', 'zero', zero)
+        size = math.prod(sides) * kind.itemsize
         if size >= 1 << 62:
-            raise make('DevicePool.alloc', errno.ENOMEM, f'{size} bytes are more than an address space')
+            raise make('DevicePool.alloc', errno.ENOMEM, f'{shown(size)} bytes are more than an address space')
         block = _ext.device_alloc('DevicePool.alloc', self._handle, size, align)
         buf = DeviceBuffer._of(block, block.address, sides, contiguous(sides, kind.itemsize), kind, False)
-        if zero or fill is not None:
+        if clear or fill is not None:
             buf._put('DevicePool.alloc', 0 if fill is None else fill)
         return buf
 
@@ -862,7 +902,7 @@ def export_buffer(function: str, buf: Any, mode: Any, allow: Any, frozen: bool) 
         raise make(function, 'type', f'buf is a {type(buf).__name__}, but must be a DeviceBuffer')
     buf._need(function)
     owner = buf._owner
-    entries = _allow_list(function, allow)
+    entries, frozen = _allow_list(function, allow), _argument.flag(function, 'frozen', frozen)
     if isinstance(owner, _ext.DeviceImport):
         if mode is None and not entries and not frozen and buf._base is None:
             return _came_by(function, owner)
@@ -906,7 +946,7 @@ def buffer_over(handle: Any, layout: Any, mode: str) -> DeviceBuffer:
     strides = contiguous(shape, kind.itemsize) if strides is None else strides
     low = offset + sum((side - 1) * stride for side, stride in zip(shape, strides) if stride < 0)
     high = offset + sum((side - 1) * stride for side, stride in zip(shape, strides) if stride > 0) + kind.itemsize
-    if len(shape) != len(strides) or any(side < 0 for side in shape) or (0 not in shape and (low < 0 or high > handle.size)):
+    if len(shape) > _argument.MOST_SIDES or len(shape) != len(strides) or any(side < 0 for side in shape) or (0 not in shape and (low < 0 or high > handle.size)):
         raise make('import_', 'value', f'the description of the array (shape {shape}, {kind}) does not fit its {handle.size} '
                                        'bytes')
     return DeviceBuffer._of(handle, handle.address + offset, tuple(shape), tuple(strides), kind, mode == 'r')

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _aliases, _device, _ext, _foreign, _memory, _sync
+from ._argument import flag
 from ._buffer import Buffer, address_of, array_over, extent, known_block, layout_of, note_of, owner_of, write_note
 from ._fixed import Fixed, set_once
-from .errors import Error, InvalidArgument, make
+from .errors import Error, InvalidArgument, make, shown
 
 _new = np.ndarray.__new__
 _MODES = {name: number for name, number in _ext.IMPORT_MODES.items() if name != 'snapshot'}
@@ -45,7 +46,7 @@ class Allow(NamedTuple):
 def _rights(function: str, text: Any) -> int:
     bits = 0
     if not isinstance(text, str):
-        raise make(function, 'type', f"rights are {text!r}, but must be text such as 'r', 'rw' or 'read,add'")
+        raise make(function, 'type', f"rights are {shown(text)}, but must be text such as 'r', 'rw' or 'read,add'")
     for word in text.replace('|', ',').replace('+', ',').split(','):
         word = word.strip().lower()
         if word in _RIGHTS:
@@ -72,11 +73,11 @@ def _number(function: str, kind: str, who: Any) -> int:
         except KeyError:
             raise make(function, 'value', f"there is no {kind} '{who}' on this machine") from None
     try:
-        number = int(who) if isinstance(who, str) else operator.index(who)
+        number = int(who[:20]) if isinstance(who, str) else operator.index(who)
     except (TypeError, ValueError):
         number = -1
     if not 0 <= number < 2**63:
-        raise make(function, 'value', f'{who!r} is no {kind}')
+        raise make(function, 'value', f'{shown(who)} is no {kind}')
     return number
 
 
@@ -85,15 +86,15 @@ def _allow(function: str, entry: Any) -> tuple[int, int, int, str | None]:
         kind, colon, rest = entry.partition(':')
         who, equals, rights = rest.partition('=')
         if not colon or not equals:
-            raise make(function, 'value', f"allow has {entry!r}, but its entries are as 'user:bob=rw', 'group:dev=r', "
+            raise make(function, 'value', f"allow has {shown(entry)}, but its entries are as 'user:bob=rw', 'group:dev=r', "
                                           "'pe:3=rw' or 'token:<32 digits>=add,cas'")
         entry = Allow(kind.strip(), who.strip(), rights.strip())
     try:
         kind, who, rights = entry
     except (TypeError, ValueError):
-        raise make(function, 'type', f'allow has {entry!r}, which is neither text nor an Allow') from None
-    if kind not in _KINDS:
-        raise make(function, 'value', f'{kind!r} is none of {", ".join(_KINDS)}')
+        raise make(function, 'type', f'allow has {shown(entry)}, which is neither text nor an Allow') from None
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise make(function, 'value', f'{shown(kind)} is none of {", ".join(_KINDS)}')
     bits = _rights(function, rights)
     if kind == 'token':
         return _KINDS[kind], bits, 0, str(who)
@@ -105,7 +106,11 @@ def _allow_list(function: str, allow: Any) -> list[tuple[int, int, int, str | No
         return []
     if isinstance(allow, (str, Allow)):
         allow = [allow]
-    entries = [_allow(function, entry) for entry in allow]
+    try:
+        listed = list(allow)
+    except TypeError:
+        raise make(function, 'type', f'allow is {shown(allow)}, but must be a list of entries such as \'user:bob=rw\'') from None
+    entries = [_allow(function, entry) for entry in listed]
     if len(entries) > 16:
         raise make(function, 'value', f'allow has {len(entries)} entries, and 16 fit')
     return entries
@@ -150,7 +155,7 @@ def export_array(function: str, x: Any, mode: str | None, allow: Any, frozen: bo
         return _foreign.export_foreign(function, foreign, mode, allow, frozen)
     array = _array_of(function, x)
     owner = owner_of(array)
-    entries = _allow_list(function, allow)
+    entries, frozen = _allow_list(function, allow), flag(function, 'frozen', frozen)
     if isinstance(owner, _ext.ImportHandle):
         if isinstance(owner.owner, _ext.PoolBlock):
             owner = owner.owner
@@ -210,7 +215,7 @@ def revoke(key: str, move: bool = False) -> None:
     Raises: KeyMalformed, KeyUnknown (this process shares no memory with who made it), KeyRevoked (it was already).
     Any thread may call it.
     """
-    _ext.key_revoke('revoke', key, bool(move))
+    _ext.key_revoke('revoke', key, flag('revoke', 'move', move))
     _foreign.forget_key(key)
 
 
@@ -234,9 +239,10 @@ def import_(key: str, mode: str = 'rw', snapshot: bool = False, token: str | Non
     KeyOrphaned (no living process holds the memory). Any thread may call it; the GIL is released where it can wait.
     """
     try:
+        snapshot = flag('import_', 'snapshot', snapshot)
         number = _SNAPSHOT if snapshot else _MODES[mode]
     except (KeyError, TypeError):
-        raise make('import_', 'value', f"mode is {mode!r}, but must be 'r', 'rw', 'cow' or 'atomic'") from None
+        raise make('import_', 'value', f"mode is {shown(mode)}, but must be 'r', 'rw', 'cow' or 'atomic'") from None
     try:
         handle = _ext.key_import('import_', key, number, token)
     except InvalidArgument as error:
@@ -292,15 +298,15 @@ class AtomicBuffer(Fixed):
         try:
             where = tuple(map(operator.index, where))
         except TypeError:
-            raise make(f'AtomicBuffer.{name}', 'type', f'index is {index!r}, but must be an integer or a tuple '
+            raise make(f'AtomicBuffer.{name}', 'type', f'index is {shown(index)}, but must be an integer or a tuple '
                                                          'of them') from None
         if len(where) != len(self.shape):
-            raise make(f'AtomicBuffer.{name}', 'range', f'index is {index!r}, but the array has shape {self.shape}')
+            raise make(f'AtomicBuffer.{name}', 'range', f'index is {shown(index)}, but the array has shape {self.shape}')
         if strides is None:
             strides = _strides(self.shape, self.dtype.itemsize)
         for at, side, stride in zip(where, self.shape, strides):
             if not -side <= at < side:
-                raise make(f'AtomicBuffer.{name}', 'range', f'index is {index!r}, but the array has shape {self.shape}')
+                raise make(f'AtomicBuffer.{name}', 'range', f'index is {shown(index)}, but the array has shape {self.shape}')
             offset += (at + side if at < 0 else at) * stride
         return offset  # type: ignore[no-any-return]
 
@@ -308,7 +314,7 @@ class AtomicBuffer(Fixed):
         try:
             number = operator.index(value)
         except TypeError:
-            raise make(f'AtomicBuffer.{name}', 'type', f'{argument} is {value!r}, but must be an integer') from None
+            raise make(f'AtomicBuffer.{name}', 'type', f'{argument} is {shown(value)}, but must be an integer') from None
         bounds = np.iinfo(self.dtype)
         if not bounds.min <= number <= bounds.max:
             raise make(f'AtomicBuffer.{name}', 'range', f'{argument} is {number}, which does not fit into {self.dtype}')

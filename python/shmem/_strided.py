@@ -16,9 +16,9 @@ from typing import Any, Iterator
 import numpy as np
 
 from . import _ext
+from ._argument import MOST_SIDES
 from .errors import make
 
-MOST_SIDES = 32  # as NumPy 1 has it
 _GAP = 8 << 10  # bytes that take less time to be copied than one more call of the driver
 _STAGE = 16 << 20  # bytes of host memory that are read into at a time, before elements are picked out
 _WORTH = 16 << 10  # bytes of a piece from which on copies between devices are made piece by piece

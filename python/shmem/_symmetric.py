@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import bisect
-import operator
 import os
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _ext, _memory
+from . import _argument, _ext, _memory
 from ._device import TYPES, DeviceBuffer
 from ._stand_in import StandIn
 from ._region import Region
-from .errors import make
+from .errors import make, shown
 
 _ALIGN = 64
 _REMEMBERED = 256  # regions of a block
@@ -88,24 +87,11 @@ def region_of(function: str, argument: str, x: Any) -> Region:
     return region
 
 
-def _check_shape(function: str, shape: Any) -> tuple[int, ...]:
-    try:
-        sides: tuple[int, ...] = (operator.index(shape),)
-    except TypeError:
-        try:
-            sides = tuple(operator.index(side) for side in shape)
-        except TypeError:
-            raise make(function, 'type', f'shape is {shape!r}, but must be an integer or a tuple of integers') from None
-    if any(side < 0 for side in sides):
-        raise make(function, 'value', f'shape is {shape!r}, but sides are not negative')
-    return sides
-
-
 def _check_dtype(function: str, dtype: Any) -> np.dtype[Any]:
     try:
         made: np.dtype[Any] = np.dtype(dtype)
-    except TypeError:
-        raise make(function, 'type', f'dtype is {dtype!r}, which NumPy does not know as a dtype') from None
+    except (TypeError, ValueError):
+        raise make(function, 'type', f'dtype is {shown(dtype)}, which NumPy does not know as a dtype') from None
     if made.hasobject:
         raise make(function, 'type', f'dtype is {made}, whose elements hold pointers into this process')
     return made
@@ -120,13 +106,13 @@ def kind_of(function: str, device: Any) -> str | None:
     if name in ('cpu', 'host'):
         return 'host'
     if kind not in TYPES or (colon and not (number.isascii() and number.isdecimal())):
-        raise make(function, 'value', f"device is {device!r}, but must be None, 'cpu', 'host', or such as 'npu' or 'cuda:1'")
+        raise make(function, 'value', f"device is {shown(device)}, but must be None, 'cpu', 'host', or such as 'npu' or 'cuda:1'")
     return name
 
 
 def _new(function: str, shape: Any, dtype: Any, device: Any, zero: bool = False) -> Any:
     """zero: holds zeros if it is on a device."""
-    sides = _check_shape(function, shape)
+    sides = _argument.sides(function, shape)
     element = _check_dtype(function, dtype)
     kind = kind_of(function, device)
     nbytes = element.itemsize
@@ -183,7 +169,7 @@ def full(shape: int | tuple[int, ...], fill_value: Any, dtype: Any = None, devic
     try:
         filled = np.full((), 0, kind) if value.ndim else value.astype(kind)
     except (TypeError, ValueError) as error:
-        raise make('full', 'value', f'fill_value is {fill_value!r}, which is no {kind}: {error}') from None
+        raise make('full', 'value', f'fill_value is {shown(fill_value)}, which is no {kind}: {error}') from None
     array = _new('full', shape, kind, device)
     try:
         array[...] = value if value.ndim else filled

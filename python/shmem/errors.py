@@ -273,8 +273,22 @@ _BY_KIND: dict[str, tuple[type[Error], int]] = {
 }
 
 
+def shown(x: Any) -> str:
+    """What somebody gave, for a message: short, and whatever it is."""
+    try:
+        text = f'{x:#x}' if type(x) is int and x.bit_length() > 128 else repr(x)
+    except Exception:  # of a class of its own, or with an integer of thousands of digits in it
+        return f'a {type(x).__name__}'
+    return text if len(text) <= 80 else f'{text[:60]}... (a {type(x).__name__})'
+
+
+_LONGEST = 1000  # characters of a message
+
+
 def make(function: str, code: int | str, text: str) -> Error:
     """The exception for an errno, or for one of the kinds above, raised by shmem.<function>."""
+    if len(text) > _LONGEST:
+        text = text[:_LONGEST] + '...'
     if isinstance(code, str):
         kind, number = _BY_KIND[code]
     else:
