@@ -23,7 +23,7 @@ from .errors import Error, NotInitialized, NotSupported, make, shown
 _DLPACK_DEVICES = {'cuda': 2, 'npu': 12}  # as DLPack numbers them; 12: an extension's, as torch_npu has it
 _DLPACK_CODES = {'i': 0, 'u': 1, 'f': 2, 'c': 5, 'b': 6}
 _READ, _WRITE = _ext.IMPORT_MODES['r'], _ext.IMPORT_MODES['rw']
-_DIGITS = 4  # of the number of a device
+DIGITS = 4  # of the number of a device
 _new = object.__new__
 
 atexit.register(_ext.close_devices)
@@ -32,11 +32,11 @@ atexit.register(_ext.close_devices)
 # --- devices ----------------------------------------------------------------------------------------------------------------------------------
 
 
-def _place(function: str, device: Any) -> tuple[str, int]:
+def place(function: str, device: Any, argument: str = 'device') -> tuple[str, int]:
     """('npu', 1) for 'npu:1' and 'npu' for the first."""
     name, colon, number = device.partition(':') if isinstance(device, str) else ('', '', '')
-    if name not in TYPES or (colon and not (number.isascii() and number.isdecimal() and len(number) <= _DIGITS)):
-        raise make(function, 'value', f"device is {shown(device)}, but must be such as 'npu' or 'cuda:1'")
+    if name not in TYPES or (colon and not (number.isascii() and number.isdecimal() and len(number) <= DIGITS)):
+        raise make(function, 'value', f"{argument} is {shown(device)}, but must be such as 'npu' or 'cuda:1'")
     return name, int(number) if colon else 0
 
 
@@ -65,7 +65,7 @@ def devices(type: str | None = None) -> list[DeviceInfo]:
     """
     found = []
     if type is not None:
-        _place('devices', type)
+        place('devices', type, 'type')
     for one in TYPES if type is None else (type,):
         try:
             count = _ext.device_count('devices', one)
@@ -105,7 +105,7 @@ class Stream(Fixed):
     device: str
 
     def __init__(self, device: str, native: int | None = None) -> None:
-        kind, number = _place('Stream', device)
+        kind, number = place('Stream', device)
         set_once(self, 'device', f'{kind}:{number}')
         self._held: list[Any] = []
         self._wraps = False
@@ -276,15 +276,17 @@ class _HostStream(Stream):
 
     def signal(self, region: Any, value: int, pe: int | None = None, offset: int = 0, *, op: str = 'set',
                timeout: float | None = None) -> None:
-        from . import _access
+        from ._access import _atomic, as_region, signal_operation
         self._need('Stream.signal')
-        change = _access.atomic_add if _access.signal_operation('Stream.signal', op) else _access.atomic_set
-        change(region, value, pe, offset, timeout=timeout)
+        there = as_region('Stream.signal', 'region', region)
+        change = 'add' if signal_operation('Stream.signal', op) else 'set'
+        _atomic('Stream.signal', change, False, there, value, pe, offset, timeout, {})
 
     def wait(self, region: Any, cmp: str, value: int, offset: int = 0) -> None:
-        from . import _access
+        from ._access import as_region, comparison
         self._need('Stream.wait')
-        _access.wait_until(region, cmp, value, offset)
+        own = as_region('Stream.wait', 'region', region)
+        _ext.wait_value('Stream.wait', own, offset, comparison('Stream.wait', cmp), value, None)
 
     def barrier(self) -> None:
         self._need('Stream.barrier')
@@ -689,6 +691,24 @@ class DeviceBuffer(Fixed):
         return f'<shmem.DeviceBuffer on {self.device}: {self.dtype} {self.shape}>'
 
 
+def host_copy(function: str, x: Any) -> np.ndarray[Any, Any] | None:
+    """An array of the host with the contents of memory of a device; None: it is none."""
+    if isinstance(x, DeviceBuffer):
+        x._need(function)
+        host = _strided.new(function, x.shape, x.dtype)
+        _strided.read(function, x.address, x.strides, host)
+        return host
+    foreign = foreign_memory(function, x)
+    if foreign is None:
+        return None
+    host = _strided.new(function, foreign.shape, _memory.numpy_dtype(foreign.dtype))
+    if foreign.nbytes:
+        held = foreign.hold(function)
+        _ext.device_copy(function, _address_of(host), foreign.address, foreign.nbytes)
+        del held
+    return host
+
+
 _NUMBERS = (int, float, complex, np.generic)
 _SMALL = 64 << 10  # bytes of an array in which a number is written down as often as there are elements
 
@@ -802,7 +822,7 @@ class DevicePool(Fixed):
         set_once(pool, 'device', f'{handle.type}:{handle.number}')
         return pool
 
-    def alloc(self, shape: Any, dtype: Any = float, align: int = 512, zero: bool = False, fill: Any = None) -> DeviceBuffer:
+    def alloc(self, shape: Any, dtype: Any = float, align: int = 512, *, zero: bool = False, fill: Any = None) -> DeviceBuffer:
         """A new array in the pool. It holds what was there before, unless zero or fill says otherwise.
 
         shape: an integer or a tuple of them; sides may be 0. dtype: anything that ``numpy.dtype`` takes, without Python
@@ -890,7 +910,7 @@ def is_there(kind: str, function: str = 'create_pool') -> bool:
 
 
 def create(size: int, device: str) -> DevicePool:
-    return DevicePool._of(_ext.device_pool_create('create_pool', *_place('create_pool', device), size))
+    return DevicePool._of(_ext.device_pool_create('create_pool', *place('create_pool', device), size))
 
 
 # --- keys -------------------------------------------------------------------------------------------------------------------------------------

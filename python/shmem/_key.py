@@ -13,6 +13,8 @@ from . import _aliases, _device, _ext, _foreign, _memory, _sync
 from ._argument import flag
 from ._buffer import Buffer, address_of, array_over, extent, known_block, layout_of, note_of, owner_of, write_note
 from ._fixed import Fixed, set_once
+from ._stand_in import holder_of
+from ._symmetric import keys_of
 from .errors import Error, InvalidArgument, make, shown
 
 _new = np.ndarray.__new__
@@ -427,21 +429,20 @@ def _came_by(function: str, owner: Any) -> str:
     return owner.key  # type: ignore[no-any-return]
 
 
-def _key_of(block: Any, mode: str) -> str:
+def _key_of(block: Any, keys: dict[str, str], mode: str) -> str:
     """One for each block and mode, again and again."""
-    if block.cache is None:
-        block.cache = {}
-    key = block.cache.get(mode)
+    key = keys.get(mode)
     if key is None or not _key_still_works(key):
         whole = np.ndarray((block.size,), np.uint8, block)
-        key = block.cache[mode] = export_array('export', whole, mode, None, False)
-    return key  # type: ignore[no-any-return]
+        key = keys[mode] = export_array('export', whole, mode, None, False)
+    return key
 
 
-def reduce_buffer(array: Any) -> Any:
-    """What pickle needs for a Buffer: the key of the whole buffer, and which part of it this is. None: it is a copy."""
-    owner = owner_of(array)
-    if owner is None or array.dtype.hasobject:
+def reduce_host(array: Any) -> Any:
+    """What pickle needs for a Buffer, or what stands in for a DeviceBuffer: the key of the whole buffer, and which part of it
+    this is. None: it is a copy."""
+    owner = holder_of(array)
+    if not isinstance(owner, (_ext.PoolBlock, _ext.ImportHandle, _ext.Block)) or array.dtype.hasobject:
         return None
     mode = 'rw' if array.flags.writeable else 'r'
     layout = (array.shape, array.dtype, address_of(array) - owner.address if array.size else 0,
@@ -451,14 +452,18 @@ def reduce_buffer(array: Any) -> Any:
             return None
         return _restore, (_came_by('Buffer', owner), 'r' if owner.mode == _READ else mode, owner.token, *layout)
     if not owner.is_open:
-        raise make('Buffer', 'stale', 'the buffer was freed, so it cannot be pickled')
+        raise make('Buffer', 'stale', 'the buffer was freed, or its job is over, so it cannot be pickled')
+    if isinstance(owner, _ext.Block):
+        return _restore, (_key_of(owner, keys_of(owner), mode), mode, None, *layout)
     pool = owner.pool
     if not pool.writable:  # a file
         if not pool.read_only:
             return None  # changes are this process's own
         at = _ext.pool_offset('Buffer', pool, owner.address)
         return _restore_from_file, (pool.path, at, owner.size, *layout)
-    return _restore, (_key_of(owner, mode), mode, None, *layout)
+    if owner.cache is None:
+        owner.cache = {}
+    return _restore, (_key_of(owner, owner.cache, mode), mode, None, *layout)
 
 
 def _key_on_device(buf: Any) -> str:

@@ -17,6 +17,7 @@ from . import _device, _ext, _foreign, _key, _sync
 from ._argument import flag, sides
 from ._buffer import (Buffer, address_of, array_over, extent, kind_of, known_block, layout_of, note_of, owner_of, write_note,
                       _kinds, _new)
+from ._stand_in import ANY, Known
 from ._home import Home, _bytes, _name, _text
 from .errors import Error, make, shown
 
@@ -436,9 +437,14 @@ def create_pool(size: int | str, type: str = 'host', name: str | None = None, *,
     if device is not None:
         return _create_on(device, size, name=name, max_size=max_size, grow=grow, pages=pages, numa_node=numa_node, lock=lock,
                           cache=cache)
-    if isinstance(type, str) and type.partition(':')[0] in _device.TYPES:
-        type = type.partition(':')[0]
-    return Pool._of(_create('create_pool', None, size, max_size, grow, type, name, pages, numa_node, lock, cache), False)
+    asked = type.partition(':')[0] if isinstance(type, str) else ''
+    if asked in _device.TYPES:
+        type = asked
+    handle = _create('create_pool', None, size, max_size, grow, type, name, pages, numa_node, lock, cache)
+    if asked in _device.TYPES or asked == 'auto':  # host memory stands in
+        handle.extra = Known()
+        handle.extra.stands_for = ANY if asked == 'auto' else asked
+    return Pool._of(handle, False)
 
 
 def _device_for(type: Any) -> str | None:
@@ -446,7 +452,8 @@ def _device_for(type: Any) -> str | None:
     if isinstance(type, str) and type == 'auto':
         return next(filter(_device.is_there, _device.TYPES), None)
     if isinstance(type, str) and type.partition(':')[0] in _device.TYPES:
-        return type if _device.is_there(type.partition(':')[0]) else None
+        kind, _ = _device.place('create_pool', type, 'type')
+        return type if _device.is_there(kind) else None
     return None
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _argument, _ext, _memory
-from ._device import TYPES, DeviceBuffer
+from ._device import DIGITS, TYPES, DeviceBuffer
 from ._stand_in import StandIn
 from ._region import Region
 from .errors import make, shown
@@ -23,10 +23,12 @@ usual_kind: str | None = None  # of the job, as init() was asked for
 class _Block:
     """A block of the heap, and the regions that were made for arrays in it."""
 
-    __slots__ = ('block', 'regions')
+    __slots__ = ('block', 'regions', 'stands_for', 'keys')
 
-    def __init__(self, block: Any) -> None:
+    def __init__(self, block: Any, stands_for: str | None = None) -> None:
         self.block = block
+        self.stands_for = stands_for  # the type of device that it was asked for on, and is not
+        self.keys: dict[str, str] = {}  # by mode
         self.regions: dict[tuple[Any, ...], Region] = {}
 
 
@@ -52,6 +54,17 @@ def _find(address: int) -> _Block | None:
         return None
     found = _blocks[_addresses[at]]
     return found if address - _addresses[at] < found.block.size else None
+
+
+def block_stands_for(block: Any) -> str | None:
+    found = _find(block.address)
+    return found.stands_for if found is not None and found.block is block else None
+
+
+def keys_of(block: Any) -> dict[str, str]:
+    """Of a block that is there: the keys that are known of it."""
+    found = _find(block.address)
+    return {} if found is None else found.keys
 
 
 def _address(memory: _memory.Memory) -> int:
@@ -105,7 +118,7 @@ def kind_of(function: str, device: Any) -> str | None:
     kind, colon, number = name.partition(':')
     if name in ('cpu', 'host'):
         return 'host'
-    if kind not in TYPES or (colon and not (number.isascii() and number.isdecimal())):
+    if kind not in TYPES or (colon and not (number.isascii() and number.isdecimal() and len(number) <= DIGITS)):
         raise make(function, 'value', f"device is {shown(device)}, but must be None, 'cpu', 'host', or such as 'npu' or 'cuda:1'")
     return name
 
@@ -125,12 +138,12 @@ def _new(function: str, shape: Any, dtype: Any, device: Any, zero: bool = False)
                                        'are addresses')
     block: Any = _ext.malloc(function, nbytes, _ALIGN, kind, zero)
     _forget_old()
-    _blocks[block.address] = _Block(block)
+    usual = kind if kind is not None else usual_kind or os.environ.get('SHMEM_HEAP_KIND', 'host')
+    asked = usual.partition(':')[0] if usual != 'host' and block.type is None else None
+    _blocks[block.address] = _Block(block, asked)
     bisect.insort(_addresses, block.address)
     if block.type is None:
-        usual = kind if kind is not None else usual_kind or os.environ.get('SHMEM_HEAP_KIND', 'host')
-        asked_for_device = usual != 'host'
-        return (StandIn if asked_for_device else np.ndarray)(sides, element, buffer=block)
+        return (StandIn if asked else np.ndarray)(sides, element, buffer=block)
     return DeviceBuffer._of_block(block, sides, element)
 
 

@@ -145,7 +145,7 @@ stream.close()
 '''
 
 
-@pytest.mark.parametrize('where', ['device'])
+@pytest.mark.parametrize('where', ['device', 'host'])
 def test_odd_values(where):
     env = doubles() if where == 'device' else environment(SHMEM_CUDA_LIBRARY='/none', SHMEM_ASCEND_LIBRARY='/none', SHMEM_DEVICE_FALLBACK='host')
     assert start([PYTHON, '-c', PROGRAM, where], env=env).finish(60).ok().out == 'leaks 0\n'
