@@ -103,7 +103,7 @@ def region_of(function: str, argument: str, x: Any) -> Region:
 def _check_dtype(function: str, dtype: Any) -> np.dtype[Any]:
     try:
         made: np.dtype[Any] = np.dtype(dtype)
-    except (TypeError, ValueError):
+    except Exception:
         raise make(function, 'type', f'dtype is {shown(dtype)}, which NumPy does not know as a dtype') from None
     if made.hasobject:
         raise make(function, 'type', f'dtype is {made}, whose elements hold pointers into this process')
@@ -134,7 +134,7 @@ def _new(function: str, shape: Any, dtype: Any, device: Any, zero: bool = False)
     if nbytes == 0:
         raise make(function, 'value', f'an array of shape {sides} and dtype {element} has 0 bytes')
     if nbytes >= 1 << 63:
-        raise make(function, 'memory', f'an array of shape {sides} and dtype {element} has {nbytes} bytes, more than there '
+        raise make(function, 'memory', f'an array of shape {shown(sides)} and dtype {element} has more bytes than there '
                                        'are addresses')
     block: Any = _ext.malloc(function, nbytes, _ALIGN, kind, zero)
     _forget_old()
@@ -177,15 +177,18 @@ def zeros(shape: int | tuple[int, ...], dtype: Any = float, device: Any = None) 
 
 def full(shape: int | tuple[int, ...], fill_value: Any, dtype: Any = None, device: Any = None) -> Any:
     """As ``empty()``, filled with fill_value on every PE when it returns; dtype None: that of fill_value. Collective."""
-    value = np.asarray(fill_value)
-    kind = value.dtype if dtype is None else _check_dtype('full', dtype)
+    sides = _argument.sides('full', shape)
+    wanted = None if dtype is None else _check_dtype('full', dtype)
     try:
-        filled = np.full((), 0, kind) if value.ndim else value.astype(kind)
-    except (TypeError, ValueError) as error:
-        raise make('full', 'value', f'fill_value is {shown(fill_value)}, which is no {kind}: {error}') from None
-    array = _new('full', shape, kind, device)
+        value = np.asarray(fill_value)
+        value = value.astype(value.dtype if wanted is None else wanted)
+        np.broadcast_to(value, sides)
+    except Exception as error:  # of NumPy, or of a class of its own
+        raise make('full', 'value', f'fill_value is {shown(fill_value)}, which does not fill an array of shape {shown(shape)}, '
+                                    f'{wanted or "its own dtype"}: {error!s:.200}') from None
+    array = _new('full', sides, value.dtype, device)
     try:
-        array[...] = value if value.ndim else filled
+        array[...] = value
     finally:
         _ext.barrier()  # the others do not wait for a PE whose device fails
     return array

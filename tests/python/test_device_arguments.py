@@ -20,7 +20,7 @@ class NoText:
     def __repr__(self): raise ZeroDivisionError
     __str__ = __repr__
 many = np.arange(6.0)
-ODD = [None, True, False, 0, 1, -1, 2, 7, 1 << 31, -(1 << 31) - 1, 1 << 63, (1 << 64) - 1, 1 << 64, -(1 << 63) - 1, 1 << 70, -(1 << 70), 10 ** 5000,
+ODD = [None, True, False, 0, 1, -1, 2, 7, 1 << 44, -(1 << 31) - 1, 1 << 63, (1 << 64) - 1, 1 << 64, -(1 << 63) - 1, 1 << 70, -(1 << 70), 10 ** 5000,
        0.5, float('nan'), float('inf'), -1e400, 1j, '', 'x', 'npu', 'cuda', 'cuda:', 'cuda:9', 'cuda:-1', 'cuda:99999999999', 'cuda:' + '9' * 5000,
        'cuda:\u0661', '\0', 'r\0', 'rw', '\ud800', 'x' * 100000, b'', b'x', [], [1, [2, 3]], [[]], [None], ['x', 1], (), (1,), (-1,), (1,) * 100,
        (None,) * 100, (0, 1 << 70), (1 << 40, 1 << 40), (0.5,), ('x',), {}, {'x': 1}, set(), object(), object, Strange(), NoText(), [NoText()],
@@ -65,6 +65,9 @@ CALLS = [(f, a, k) for f, a, k in [
     (shmem.Stream.of, (stream,), {}),
     (shmem.devices, (kind if on_device else None,), {}),
     (shmem.create_pool, ('100k', kind), {}),
+    (shmem.zeros, ((2, 3), 'f4', 'host'), {}), (shmem.full, (3, 1, 'f4', 'host'), {}), (shmem.heap_info, ('host',), {}),
+    (shmem.put, (region, 0), {'stream': stream, 'timeout': 1}), (shmem.get, (region, 0), {'stream': stream, 'timeout': 1}),
+    (shmem.register, (np.zeros(3),), {}), (shmem.export, (buf,), {}), (shmem.revoke, ('x', False), {}),
     (shmem.import_, (key, 'rw', False, None), {}),
     (stream.signal, (region, 1, 0, 0), {'op': 'set', 'timeout': 1}),
     (satisfied(stream.wait), (region, '>=', 1, 0), {}),
@@ -105,7 +108,8 @@ def attempt(function, args, keywords, counted=False):
         return
     try:
         made = function(*args, **keywords)
-        if function in (pool.export,): keys.append(made)
+        if function in (pool.export, shmem.export): keys.append(made)
+        if function in (shmem.zeros, shmem.full): shmem.free(made)
         if isinstance(made, (shmem.Stream, type(pool))) and made not in (stream, pool): made.close()
     except shmem.Error as error:
         text = str(error)

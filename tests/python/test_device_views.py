@@ -66,7 +66,7 @@ for turn in range(ROUNDS):
         m[...] = 7
         assert same(buf.to_numpy(), model)
     # between devices: the same places of another buffer, or in one
-    other, b = pool.alloc(shape, kind), model + 1 if kind.kind in 'iufc' else model.copy()
+    other, b = pool.alloc(shape, kind), np.array(model + 1 if kind.kind in 'iufc' else model, kind)
     other.copy_from(b)
     there, n = view(other, b, place, turned)
     source, k = (there, n) if rng.random() < 0.7 else (pool.alloc(m.shape, kind).copy_from(x), x)
