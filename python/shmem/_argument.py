@@ -10,6 +10,7 @@ import numpy as np
 
 from .errors import make, shown
 
+_index = operator.index
 MOST_SIDES = 64 if int(np.__version__.split('.')[0]) >= 2 else 32
 _MOST = 1 << 62  # elements of a side
 
@@ -33,7 +34,7 @@ def choice(function: str, argument: str, value: Any, table: dict[str, Any]) -> A
 def whole(function: str, argument: str, value: Any, low: int, high: int, instead: str = 'an integer') -> int:
     """An integer in these bounds. instead: what else it may be."""
     try:
-        number = operator.index(value)
+        number = _index(value)
     except TypeError:
         raise make(function, 'type', f'{argument} is a {type(value).__name__}, but must be {instead}') from None
     if not low <= number <= high:
@@ -44,10 +45,10 @@ def whole(function: str, argument: str, value: Any, low: int, high: int, instead
 def sides(function: str, shape: Any, argument: str = 'shape') -> tuple[int, ...]:
     """The sides of an array."""
     try:
-        made: tuple[int, ...] = (operator.index(shape),)
-    except TypeError:
+        made = tuple(map(_index, shape)) if isinstance(shape, (tuple, list)) or not hasattr(shape, '__index__') else (_index(shape),)
+    except (TypeError, ValueError):
         try:
-            made = tuple(map(operator.index, shape))
+            made = tuple(map(_index, shape))  # an array of several
         except (TypeError, ValueError):
             raise make(function, 'type', f'{argument} is {shown(shape)}, but must be an integer or a tuple of integers') from None
     if made and min(made) < 0:
