@@ -652,8 +652,8 @@ class DeviceBuffer(Fixed):
         _ext.device_count('DeviceBuffer.__dlpack__', self._owner.type)  # raises in a forked child
         function = 'DeviceBuffer.__dlpack__'
         versioned = max_version is not None and _pair(function, 'max_version', max_version)[0] >= 1
-        if stream is not None:
-            _argument.whole(function, 'stream', stream, -1, (1 << 64) - 1, 'None, or the address of a stream, an integer')
+        if stream is not None and not isinstance(stream, Stream) and not hasattr(stream, f'{self._owner.type}_stream'):
+            _argument.whole(function, 'stream', stream, -1, (1 << 64) - 1, 'None, a stream, or the address of one, an integer')
         copy = copy is not None and _argument.flag(function, 'copy', copy)
         code = _DLPACK_CODES.get(self.dtype.kind)
         if code is None or not self.dtype.isnative or self.dtype.itemsize not in (1, 2, 4, 8, 16):
@@ -901,11 +901,27 @@ class DevicePool(Fixed):
 
 
 def is_there(kind: str, function: str = 'create_pool') -> bool:
-    """Whether there is a device of that type. Raises where there is one that cannot be used: in a forked child, or because
-    another process has it for itself."""
+    """Whether there is a device of that type. Raises where there is one that cannot be used: in a forked child; and, unless host
+    memory may stand in, because the driver fails, or another process has the device for itself."""
     try:
         return _ext.device_count(function, kind) > 0  # type: ignore[no-any-return]
+    except NotInitialized:
+        raise
     except NotSupported:  # DeviceMissing, too
+        return False
+    except Error:
+        if _stand_in.is_asked_for():
+            return False
+        raise
+
+
+def is_usable(kind: str) -> bool:
+    """The same for who takes what there is. Raises in a forked child, where there is nothing but might be."""
+    try:
+        return is_there(kind)
+    except NotInitialized:
+        raise
+    except Error:
         return False
 
 

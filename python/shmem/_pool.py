@@ -450,7 +450,7 @@ def create_pool(size: int | str, type: str = 'host', name: str | None = None, *,
 def _device_for(type: Any) -> str | None:
     """The device that a type means, where there is one; else None, and whoever makes host pools says what is missing."""
     if isinstance(type, str) and type == 'auto':
-        return next(filter(_device.is_there, _device.TYPES), None)
+        return next(filter(_device.is_usable, _device.TYPES), None)
     if isinstance(type, str) and type.partition(':')[0] in _device.TYPES:
         kind, _ = _device.place('create_pool', type, 'type')
         return type if _device.is_there(kind) else None

@@ -15,10 +15,14 @@ from .errors import make
 ANY = 'any'  # whatever type of device somebody asks for
 
 
+def is_asked_for() -> bool:
+    return os.environ.get('SHMEM_DEVICE_FALLBACK') == 'host'
+
+
 def allowed(kind: str, function: str) -> bool:
     """Whether host memory may stand in for that type of device, and has to, because there is none."""
     from . import _device
-    return os.environ.get('SHMEM_DEVICE_FALLBACK') == 'host' and not _device.is_there(kind, function)
+    return is_asked_for() and not _device.is_there(kind, function)
 
 
 class Known(weakref.WeakValueDictionary[int, Any]):

@@ -451,6 +451,16 @@ raises(shmem.DeviceMissing, 'too old: it has no', shmem.create_pool, '1M', type=
     program('''
 raises(shmem.DeviceMissing, "the toolkit's stub", shmem.create_pool, '1M', type='cuda')
 ''', '', DOUBLE_INIT='34')
+    broken = {'DOUBLE_INIT': '999', 'SHMEM_ASCEND_LIBRARY': '/none'}
+    program('''
+raises(shmem.Error, 'cuInit', shmem.create_pool, '1M', type='cuda')
+raises(shmem.Error, 'cuInit', shmem.Stream, 'cuda')
+assert isinstance(shmem.create_pool('1M', type='auto'), shmem.Pool)
+''', '', **broken)
+    assert 'cuInit' in program('''
+a = shmem.create_pool('1M', type='cuda').alloc(3)
+assert a.cuda() is a and shmem.Stream('cuda').is_done()
+''', '', SHMEM_DEVICE_FALLBACK='host', **broken).err
 
 
 def tool(*command, **env):
