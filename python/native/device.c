@@ -145,7 +145,7 @@ static struct thing *thing_from(const char *fn, PyObject *object, PyTypeObject *
 
 static bool type_and_number(const char *fn, PyObject *const *args, const char **type, int *number)
 {
-    return (*type = PyUnicode_AsUTF8(args[0])) && ext_int(fn, "device", args[1], number);
+    return (*type = ext_text(fn, "type", args[0])) && ext_int(fn, "device", args[1], number);
 }
 
 /* --- devices ------------------------------------------------------------------------------------------ */
@@ -154,7 +154,7 @@ static bool type_and_number(const char *fn, PyObject *const *args, const char **
 static PyObject *device_count(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     EXT_ARGUMENTS("device_count", 2);
-    const char *type = PyUnicode_AsUTF8(args[1]);
+    const char *type = ext_text(fn, "type", args[1]);
     int rc;
     if (!type)
         return NULL;
@@ -289,7 +289,8 @@ static PyObject *device_import(PyObject *module, PyObject *const *args, Py_ssize
 {
     EXT_ARGUMENTS("device_import", 5);
     shmemx_device_import_t import;
-    const char *key = PyUnicode_AsUTF8(args[1]), *token = args[3] == Py_None ? NULL : PyUnicode_AsUTF8(args[3]);
+    const char *key = ext_text(fn, "key", args[1]);
+    const char *token = !key || args[3] == Py_None ? NULL : ext_text(fn, "token", args[3]);
     int mode, number, rc;
     if (!key || (!token && args[3] != Py_None) || !ext_int(fn, "mode", args[2], &mode) ||
         !ext_int(fn, "device", args[4], &number))
@@ -299,6 +300,33 @@ static PyObject *device_import(PyObject *module, PyObject *const *args, Py_ssize
 }
 
 /* --- copies and streams ------------------------------------------------------------------------------- */
+
+/* What shmemx_device_copy_blocks() takes; the caller keeps both ends alive. */
+struct blocks {
+    void *to, *from;
+    size_t to_step, from_step, bytes, count;
+};
+
+static bool blocks_from(const char *fn, PyObject *const *args, struct blocks *b)
+{
+    b->to = PyLong_AsVoidPtr(args[0]);
+    b->from = PyErr_Occurred() ? NULL : PyLong_AsVoidPtr(args[2]);
+    return !PyErr_Occurred() && ext_size(fn, "step", args[1], &b->to_step) &&
+           ext_size(fn, "step", args[3], &b->from_step) && ext_size(fn, "size", args[4], &b->bytes) &&
+           ext_size(fn, "count", args[5], &b->count);
+}
+
+/* (fn, to, step, from, step, size of a block, count) */
+static PyObject *device_copy_blocks(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("device_copy_blocks", 7);
+    struct blocks b;
+    int rc;
+    if (!blocks_from(fn, args + 1, &b))
+        return NULL;
+    EXT_UNLOCKED(rc, shmemx_device_copy_blocks(b.to, b.to_step, b.from, b.from_step, b.bytes, b.count));
+    return ext_answer(fn, rc);
+}
 
 /* Addresses of a copy; the caller keeps both ends alive. */
 static bool two_ends(const char *fn, PyObject *const *args, void **to, void **from, size_t *bytes)
@@ -330,13 +358,13 @@ static PyObject *stream_create(PyObject *module, PyObject *const *args, Py_ssize
     int number, rc;
     if (!type_and_number(fn, args + 1, &type, &number))
         return NULL;
-    void *native = args[3] == Py_None ? NULL : PyLong_AsVoidPtr(args[3]);
-    if (PyErr_Occurred())
+    size_t native = 0;
+    if (args[3] != Py_None && !ext_size(fn, "native", args[3], &native))
         return NULL;
     if (args[3] == Py_None)
         EXT_UNLOCKED(rc, shmemx_stream_create(type, number, &stream));
     else
-        EXT_UNLOCKED(rc, shmemx_stream_wrap(type, number, native, &stream));
+        EXT_UNLOCKED(rc, shmemx_stream_wrap(type, number, (void *)native, &stream));
     if (rc < 0)
         return ext_fail_rc(fn, rc);
     struct thing *t = new_thing(&stream_type, STREAM);
@@ -389,17 +417,25 @@ static PyObject *stream_close(PyObject *module, PyObject *const *args, Py_ssize_
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-/* (fn, stream, to, from, size) */
-static PyObject *stream_copy(PyObject *module, PyObject *const *args, Py_ssize_t n)
+static int queue_blocks(const struct blocks *b, shmemx_stream_t stream)
 {
-    EXT_ARGUMENTS("stream_copy", 5);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < b->count; i++)
+        rc = shmemx_copy_on_stream((char *)b->to + i * b->to_step, (const char *)b->from + i * b->from_step, b->bytes,
+                                   stream);
+    return rc;
+}
+
+/* (fn, stream, to, step, from, step, size of a block, count) */
+static PyObject *stream_copy_blocks(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("stream_copy_blocks", 8);
     struct thing *t = thing_from(fn, args[1], &stream_type, "stream");
-    void *to, *from;
-    size_t bytes;
+    struct blocks b;
     int rc;
-    if (!t || !two_ends(fn, args + 2, &to, &from, &bytes))
+    if (!t || !blocks_from(fn, args + 2, &b))
         return NULL;
-    EXT_UNLOCKED(rc, shmemx_copy_on_stream(to, from, bytes, (shmemx_stream_t)t->handle));
+    EXT_UNLOCKED(rc, queue_blocks(&b, (shmemx_stream_t)t->handle));
     return ext_answer(fn, rc);
 }
 
@@ -539,11 +575,12 @@ PyMethodDef ext_device_methods[] = {
     FAST("device_free", device_free),
     FAST("device_import", device_import),
     FAST("device_copy", device_copy),
+    FAST("device_copy_blocks", device_copy_blocks),
     FAST("stream_create", stream_create),
     FAST("stream_finish", stream_finish),
     FAST("stream_query", stream_query),
     FAST("stream_close", stream_close),
-    FAST("stream_copy", stream_copy),
+    FAST("stream_copy_blocks", stream_copy_blocks),
     FAST("stream_value", stream_value),
     FAST("dlpack", dlpack),
     {"close_devices", close_devices, METH_NOARGS, NULL},
