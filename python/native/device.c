@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <structmember.h>
+#include <unistd.h>
 
 enum what { POOL, BLOCK, IMPORT, STREAM };
 
@@ -19,6 +20,7 @@ struct thing {
     unsigned long address;
     size_t size;
     int number, read_only, kept;
+    bool waits; /* a stream: for a word of its device, perhaps still */
     PyObject *type, *note, *key, *token;
     PyObject *extra; /* for the Python side */
 };
@@ -385,6 +387,11 @@ shmemx_stream_t ext_stream_from(const char *fn, PyObject *object)
     return t ? (shmemx_stream_t)t->handle : NULL;
 }
 
+void ext_stream_waits(PyObject *stream)
+{
+    ((struct thing *)stream)->waits = true;
+}
+
 /* (fn, stream) */
 static PyObject *stream_finish(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
@@ -394,6 +401,7 @@ static PyObject *stream_finish(PyObject *module, PyObject *const *args, Py_ssize
     if (!t)
         return NULL;
     EXT_UNLOCKED(rc, shmemx_stream_finish((shmemx_stream_t)t->handle));
+    t->waits &= rc != 0;
     return ext_answer(fn, rc);
 }
 
@@ -455,6 +463,7 @@ static PyObject *stream_value(PyObject *module, PyObject *const *args, Py_ssize_
         EXT_UNLOCKED(rc, shmemx_write_value_on_stream(at, value, (shmemx_stream_t)t->handle));
     else
         EXT_UNLOCKED(rc, shmemx_wait_value_on_stream(at, (shmemx_until_t)until, value, (shmemx_stream_t)t->handle));
+    t->waits |= until >= 0 && rc == 0;
     return ext_answer(fn, rc);
 }
 
@@ -540,10 +549,41 @@ static PyObject *dlpack(PyObject *module, PyObject *const *args, Py_ssize_t n)
 
 /* --- the end ------------------------------------------------------------------------------------------ */
 
+/* Whether a stream waits for a word that nobody has written, a second after the last who might. */
+static bool waits_in_vain(const struct thing *t)
+{
+    enum { PATIENCE = 1000 }; /* ms */
+    if (t->what != STREAM || !t->handle || !t->waits)
+        return false;
+    int rc = 0, ignored;
+    for (int i = 0; i < PATIENCE && (rc = shmemx_stream_query((shmemx_stream_t)t->handle)) == 0; i++)
+        EXT_UNLOCKED(ignored, usleep(1000)); /* another thread may write it */
+    (void)ignored;
+    return rc == 0;
+}
+
+/* A driver that waits for such a stream does so for ever: everything is left to the end of the process. */
+static bool left_to_the_driver(void)
+{
+    struct thing *waits = things;
+    while (waits && !waits_in_vain(waits))
+        waits = waits->next;
+    if (!waits)
+        return false;
+    PySys_FormatStderr("shmem: at the end of the program a stream on %U:%d waits for a word that nobody has written "
+                       "(wait_value): memory and streams of devices are left to the driver\n",
+                       waits->type, waits->number);
+    for (struct thing *t = things; t; t = t->next)
+        t->handle = NULL;
+    return true;
+}
+
 /* When the interpreter ends: imports and streams, then what they may have been of. */
 static PyObject *close_devices(PyObject *module, PyObject *none)
 {
     (void)module, (void)none;
+    if (left_to_the_driver())
+        Py_RETURN_NONE;
     for (enum what what = STREAM;; what--) {
         for (struct thing *t = things; t; t = t->next)
             if (t->what == what && what != BLOCK) {

@@ -293,6 +293,8 @@ int ext_device_init(PyObject *module);
 
 /* The stream, or NULL with an exception. */
 shmemx_stream_t ext_stream_from(const char *fn, PyObject *object);
+/* It may wait for a word of its device from now on, perhaps for ever. */
+void ext_stream_waits(PyObject *stream);
 
 /* --- foreign.c: memory of devices that other libraries allocated --------------------------------------- */
 

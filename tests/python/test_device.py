@@ -698,3 +698,24 @@ raises(shmem.NotInitialized, 'finalize', stream.barrier)
 stream.close()
 ''')
     run(['shmemrun', '-n', '3', '--tag-output', PYTHON, str(text), kind], env=doubles()).ok()
+
+
+@pytest.mark.parametrize('kind', ['npu', 'cuda'])
+def test_the_end_with_a_stream_that_waits_for_ever(kind):
+    """Nothing can be taken away from under it; the program ends all the same, and says why it leaves things."""
+    started = start([PYTHON, '-c', BEGIN + '''
+pool, s = shmem.create_pool('4M', type=type), shmem.Stream(type)
+word = pool.alloc(1, np.uint64, fill=0)
+s.wait_value(word, 0, 1)
+print('ends')
+''', kind], env=doubles()).finish(30)
+    assert started.code == 97 and started.out == 'ends\n' and started.seconds < 20, started.text
+    assert re.search(rf'shmem: at the end of the program a stream on {kind}:0 waits for a word', started.err), started.text
+    program('''
+import threading, time
+pool, s = shmem.create_pool('4M', type=type), shmem.Stream(type)
+word = pool.alloc(1, np.uint64, fill=0)
+s.wait_value(word, 0, 1)
+other = shmem.Stream(type)
+threading.Thread(target=lambda: (time.sleep(0.3), other.write_value(word, 0, 1)), daemon=True).start()
+''', kind)
