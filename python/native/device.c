@@ -549,7 +549,7 @@ static PyObject *dlpack(PyObject *module, PyObject *const *args, Py_ssize_t n)
 
 /* --- the end ------------------------------------------------------------------------------------------ */
 
-/* Whether a stream waits for a word that nobody has written, a second after the last who might. */
+/* Whether a stream waits for a word that nobody has written, nor writes within a second. */
 static bool waits_in_vain(const struct thing *t)
 {
     enum { PATIENCE = 1000 }; /* ms */
