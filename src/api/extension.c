@@ -22,6 +22,7 @@
 #include "base/blocks.h"
 #include "job/lifecycle.h"
 #include "named.h"
+#include "opaque.h"
 
 _Static_assert(SHMEMX_INT8 == (int)SHMEMI_TYPE_INT8 && SHMEMX_DOUBLE == (int)SHMEMI_TYPE_DOUBLE &&
                    SHMEMX_COMPLEXD == (int)SHMEMI_TYPE_COMPLEXD && SHMEMX_BFLOAT16 == (int)SHMEMI_TYPE_BFLOAT16 &&
@@ -366,45 +367,38 @@ int shmemx_put_signal(shmemx_region_t region, size_t offset, const void *source,
     return NAMED(rc);
 }
 
-static struct shmemi_stream *inner_stream(shmemx_stream_t stream)
-{
-    return (struct shmemi_stream *)(void *)stream;
-}
-
-static int check_stream(shmemx_stream_t stream)
-{
-    return stream ? 0 : shmemi_fail(-EINVAL, "stream is NULL");
-}
-
 int shmemx_put_on_stream(shmemx_region_t region, size_t offset, const void *source, size_t size, shmemx_stream_t stream)
 {
+    struct shmemi_stream *on;
     struct shmemi_region_use use = {.handle = region};
     int rc = check_data("source", source, size);
-    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &use.region)) < 0)
+    if (rc < 0 || (rc = shmemi_enter_stream(stream, &on)) < 0 || (rc = shmemi_handle_hold(region, &use.region)) < 0)
         return NAMED(rc);
-    rc = shmemi_region_put_on(use, offset, source, size, inner_stream(stream));
+    rc = shmemi_region_put_on(use, offset, source, size, on);
     shmemi_handle_drop(region);
     return NAMED(rc);
 }
 
 int shmemx_get_on_stream(void *dest, shmemx_region_t region, size_t offset, size_t size, shmemx_stream_t stream)
 {
+    struct shmemi_stream *on;
     struct shmemi_region_use use = {.handle = region};
     int rc = check_data("dest", dest, size);
-    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &use.region)) < 0)
+    if (rc < 0 || (rc = shmemi_enter_stream(stream, &on)) < 0 || (rc = shmemi_handle_hold(region, &use.region)) < 0)
         return NAMED(rc);
-    rc = shmemi_region_get_on(dest, use, offset, size, inner_stream(stream));
+    rc = shmemi_region_get_on(dest, use, offset, size, on);
     shmemi_handle_drop(region);
     return NAMED(rc);
 }
 
 int shmemx_signal_on_stream(shmemx_region_t region, size_t offset, uint64_t value, int sig_op, shmemx_stream_t stream)
 {
+    struct shmemi_stream *on;
     struct shmemi_region_use use = {.handle = region};
-    int rc = check_stream(stream);
+    int rc = shmemi_enter_stream(stream, &on);
     if (rc < 0 || (rc = shmemi_handle_hold(region, &use.region)) < 0)
         return NAMED(rc);
-    rc = shmemi_region_signal_on(use, offset, value, sig_op, inner_stream(stream));
+    rc = shmemi_region_signal_on(use, offset, value, sig_op, on);
     shmemi_handle_drop(region);
     return NAMED(rc);
 }
@@ -413,13 +407,13 @@ int shmemx_put_signal_on_stream(shmemx_region_t region, size_t offset, const voi
                                 shmemx_region_t signal, size_t sig_offset, uint64_t value, int sig_op,
                                 shmemx_stream_t stream)
 {
+    struct shmemi_stream *on;
     struct shmemi_region_use to = {.handle = region}, told = {.handle = signal};
     int rc = check_data("source", source, size);
-    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &to.region)) < 0)
+    if (rc < 0 || (rc = shmemi_enter_stream(stream, &on)) < 0 || (rc = shmemi_handle_hold(region, &to.region)) < 0)
         return NAMED(rc);
     if ((rc = shmemi_handle_hold(signal, &told.region)) == 0) {
-        rc = shmemi_region_put_signal_on(to, offset, source, size, told, sig_offset, value, sig_op,
-                                         inner_stream(stream));
+        rc = shmemi_region_put_signal_on(to, offset, source, size, told, sig_offset, value, sig_op, on);
         shmemi_handle_drop(signal);
     }
     shmemi_handle_drop(region);
@@ -428,25 +422,28 @@ int shmemx_put_signal_on_stream(shmemx_region_t region, size_t offset, const voi
 
 int shmemx_wait_on_stream(shmemx_region_t own, size_t offset, int cmp, uint64_t value, shmemx_stream_t stream)
 {
+    struct shmemi_stream *on;
     struct shmemi_region_use use = {.handle = own};
-    int rc = check_stream(stream);
+    int rc = shmemi_enter_stream(stream, &on);
     if (rc < 0 || (rc = shmemi_handle_hold(own, &use.region)) < 0)
         return NAMED(rc);
-    rc = shmemi_region_wait_on(use, offset, cmp, value, inner_stream(stream));
+    rc = shmemi_region_wait_on(use, offset, cmp, value, on);
     shmemi_handle_drop(own);
     return NAMED(rc);
 }
 
 int shmemx_barrier_on_stream(shmemx_stream_t stream)
 {
-    int rc = check_stream(stream);
-    return NAMED(rc < 0 ? rc : shmemi_barrier_on(inner_stream(stream)));
+    struct shmemi_stream *on;
+    int rc = shmemi_enter_stream(stream, &on);
+    return NAMED(rc < 0 ? rc : shmemi_barrier_on(on));
 }
 
 int shmemx_quiet_on_stream(shmemx_stream_t stream)
 {
-    int rc = check_stream(stream);
-    return NAMED(rc < 0 ? rc : shmemi_quiet_on(inner_stream(stream)));
+    struct shmemi_stream *on;
+    int rc = shmemi_enter_stream(stream, &on);
+    return NAMED(rc < 0 ? rc : shmemi_quiet_on(on));
 }
 
 int shmemx_put_to_waiting(int pe, size_t offset, const void *source, size_t size, double timeout)

@@ -12,15 +12,11 @@
 #include "base/error.h"
 #include "pool_internal.h"
 
-enum { CLOSED_MOST = 256, WAIT_ROWS = SHMEMI_OBJECT_WAIT_ROWS };
+enum { CLOSED_LEAST = 256, WAIT_ROWS = SHMEMI_OBJECT_WAIT_ROWS };
 
 static const struct shmemi_object_home_calls of_pools;
 
-/* Handles that were closed lately, kept so that using one is an error and not a crash. */
-static struct {
-    struct shmemi_object *first, **last;
-    unsigned count;
-} closed = {.last = &closed.first};
+static struct shmemi_kept closed = SHMEMI_KEPT(struct shmemi_object, CLOSED_LEAST);
 
 _Static_assert(sizeof(struct shmemi_object_head) == SHMEMI_LINE, "what follows has a line of its own");
 
@@ -121,14 +117,14 @@ int shmemi_object_open(struct shmemi_object_home *home, enum shmemi_object_type 
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, set_guard);
-    struct shmemi_object *object = aligned_alloc(64, shmemi_round_up(sizeof *object, 64));
+    struct shmemi_object *object = shmemi_kept_take(&closed);
     if (!object)
-        return shmemi_fail(-ENOMEM, "no private memory for a handle");
+        return -ENOMEM;
     struct shmemi_object_head *head = place->buffer;
     /* [object] acquire: pairs with the release in shmemi_object_init(). */
     uint64_t life = place->life ? place->life : atomic_load_explicit(&head->life, memory_order_acquire);
     if ((uint32_t)life != (SHMEMI_OBJECT_MARK | type)) {
-        free(object);
+        shmemi_kept_put(&closed, object);
         return shmemi_fail(-ENOENT, "the %s was destroyed", shmemi_object_word(type));
     }
     *object = (struct shmemi_object){.type = type,
@@ -423,25 +419,17 @@ int shmemi_object_enter(struct shmemi_object *object, enum shmemi_object_type ty
     return 0;
 }
 
-/* Takes the handle off its home's list, and keeps it for a while. */
+/* Takes the handle off its home's list. */
 static void retire(struct shmemi_object *object)
 {
-    struct shmemi_object *oldest = NULL, **at = &object->home->handles;
+    struct shmemi_object **at = &object->home->handles;
     shmemi_pool_lock_all();
     while (*at && *at != object)
         at = &(*at)->next;
     if (*at)
         *at = object->next;
-    object->next = NULL;
-    *closed.last = object;
-    closed.last = &object->next;
-    if (++closed.count > CLOSED_MOST) {
-        oldest = closed.first;
-        closed.first = oldest->next;
-        closed.count--;
-    }
     shmemi_pool_unlock_all();
-    free(oldest);
+    shmemi_kept_put(&closed, object);
 }
 
 int shmemi_object_close(struct shmemi_object *object)

@@ -667,6 +667,48 @@ static void cannot_share(void)
     good(shmemx_device_pool_close(pool));
 }
 
+/* Handles that were closed, as the first of many and as the last. */
+static void run_stale(void)
+{
+    void *a, *b;
+    uint64_t word = 0;
+    char key[SHMEMX_KEY_TEXT];
+    shmemx_device_pool_stats_t stats;
+    shmemx_device_import_info_t info;
+    shmemx_device_import_t import = NULL;
+    shmemx_stream_t stream = NULL;
+    shmemx_device_pool_t pool = new_pool(type, 0, &a), gone = new_pool(type, 0, &b);
+    good(shmemx_device_pool_close(gone));
+    for (int i = 0; i < 300; i++) {
+        bad(EBADF, "pool is 0x", shmemx_device_pool_close(gone));
+        good(shmemx_stream_create(type, 0, &stream));
+        good(shmemx_stream_destroy(stream));
+        bad(EBADF, "stream is 0x", shmemx_stream_destroy(stream));
+    }
+    bad(EBADF, "closed", shmemx_device_alloc(gone, 8, 0, &b));
+    bad(EBADF, "closed", shmemx_device_free(gone, b));
+    bad(EBADF, "closed", shmemx_device_pool_stats(gone, &stats));
+    bad(EBADF, "closed", shmemx_stream_finish(stream));
+    bad(EBADF, "closed", shmemx_stream_query(stream));
+    bad(EBADF, "closed", shmemx_copy_on_stream(a, host, 8, stream));
+    bad(EBADF, "closed", shmemx_write_value_on_stream(&word, 1, stream));
+    bad(EBADF, "closed", shmemx_wait_value_on_stream(&word, SHMEMX_UNTIL_EQUAL, 1, stream));
+    bad(EBADF, "closed", shmemx_put_on_stream(NULL, 0, host, 8, stream));
+    bad(EBADF, "closed", shmemx_quiet_on_stream(stream));
+    child_check(!shmemx_stream_native(stream) && strstr(shmemi_last_error(), "shmemx_stream_native: stream is 0x"));
+    bad(EBADF, "one of a device pool", shmemx_stream_destroy((shmemx_stream_t)(void *)pool));
+    bad(EINVAL, "stream is NULL", shmemx_stream_destroy(NULL));
+    if (shares_it) {
+        good(shmemx_export(a, BYTES, NULL, key));
+        good(shmemx_device_import(key, SHMEMX_IMPORT_READ, NULL, -1, &import));
+        bad(EBUSY, "imports of the pool's own keys", shmemx_device_pool_close(pool)); /* which stays */
+        good(shmemx_device_import_close(import));
+        bad(EBADF, "import is 0x", shmemx_device_import_close(import));
+        bad(EBADF, "closed", shmemx_device_import_info(import, &info));
+    }
+    good(shmemx_device_pool_close(pool));
+}
+
 static void host_key_owner(int socket)
 {
     shmemx_pool_t pool;
@@ -695,6 +737,7 @@ static void one_process(void **state)
 {
     (void)state;
     alone(run_pool);
+    alone(run_stale);
     alone(run_copies);
     alone(run_checked);
     alone(run_own_import);
