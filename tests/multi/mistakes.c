@@ -4,6 +4,7 @@
 #include <shmem.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -103,6 +104,23 @@ static void keeps_a_lock(void)
         shmem_set_lock(words); /* a second in line goes with the first */
 }
 
+/* While the others wait in the library, for what nobody writes, and with the lock of a stream that all print to. */
+static void ends_all(void)
+{
+    int ends[2];
+    printf("PE %d has printed this\n", me);
+    shmem_barrier_all();
+    if (me == 0) {
+        usleep(100000); /* the others are at it by then; if they are not, it is easier for them */
+        shmem_global_exit(3);
+    }
+    if (me == 2 && pipe(ends) == 0)
+        fgetc(fdopen(ends[0], "r"));
+    if (me == 3)
+        flockfile(stdout);
+    shmem_barrier_all();
+}
+
 static const struct {
     const char *name;
     void (*make)(void);
@@ -118,7 +136,8 @@ static const struct {
                 {"not initialised", not_initialised},
                 {"too much", too_much},
                 {"too far", too_far},
-                {"keeps a lock", keeps_a_lock}};
+                {"keeps a lock", keeps_a_lock},
+                {"ends all", ends_all}};
 
 int main(int argc, char **argv)
 {

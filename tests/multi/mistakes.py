@@ -36,5 +36,11 @@ def case(name, says, env):
     return (name + ''.join(f' {key}={value}' for key, value in env.items()), ends)
 
 
+def ends_all():
+    """What the others have printed by then is not lost, unless a thread keeps it from being written."""
+    outcome = expect(run([SHMEMRUN, '-q', '-n', '4', PROGRAM, 'ends all']), status=3, within=20)
+    assert sorted(outcome.out.splitlines()) == [f'PE {pe} has printed this' for pe in (0, 1, 2)], outcome
+
+
 if __name__ == '__main__':
-    sys.exit(main([case(*mistake) for mistake in MISTAKES]))
+    sys.exit(main([case(*mistake) for mistake in MISTAKES] + [ends_all]))
