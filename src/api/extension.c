@@ -157,7 +157,7 @@ int shmemx_malloc(size_t size, size_t align, void **out)
 {
     struct shmemi_kind kind;
     int rc = out ? shmemi_kind_of_name(NULL, &kind) : shmemi_fail(-EINVAL, "out is NULL");
-    return NAMED(rc < 0 ? rc : shmemi_allocate_kind(kind, size, align, out));
+    return NAMED(rc < 0 ? rc : shmemi_allocate_kind(__func__, kind, size, align, out));
 }
 
 /* The block, or NULL with errno. */
@@ -167,24 +167,24 @@ static void *made(int rc, void *block)
     return rc < 0 ? NULL : block;
 }
 
-static int align_kind(size_t alignment, size_t size, const char *name, void **out)
+static int align_kind(const char *fn, size_t alignment, size_t size, const char *name, void **out)
 {
     struct shmemi_kind kind;
     int rc = shmemi_kind_of_name(name, &kind);
-    return rc < 0 ? rc : shmemi_allocate_kind(kind, size, alignment, out);
+    return rc < 0 ? rc : shmemi_allocate_kind(fn, kind, size, alignment, out);
 }
 
 void *shmemx_malloc_kind(size_t size, const char *kind)
 {
     void *block = NULL;
-    int rc = align_kind(0, size, kind, &block);
+    int rc = align_kind(__func__, 0, size, kind, &block);
     return made(NAMED(rc), block);
 }
 
 void *shmemx_align_kind(size_t alignment, size_t size, const char *kind)
 {
     void *block = NULL;
-    int rc = align_kind(alignment, size, kind, &block);
+    int rc = align_kind(__func__, alignment, size, kind, &block);
     return made(NAMED(rc), block);
 }
 
@@ -194,13 +194,13 @@ void *shmemx_calloc_kind(size_t count, size_t size, const char *name)
     void *block = NULL;
     int rc = shmemi_kind_of_name(name, &kind);
     if (rc == 0)
-        rc = shmemi_allocate_zeros(kind, count, size, &block);
+        rc = shmemi_allocate_zeros(__func__, kind, count, size, &block);
     return made(NAMED(rc), block);
 }
 
 int shmemx_free(void *block)
 {
-    return NAMED(shmemi_release(block));
+    return NAMED(shmemi_release(__func__, block));
 }
 
 static void heap_use(uint32_t which, struct shmemi_blocks_use *out)

@@ -74,6 +74,16 @@ static void allocates(void)
         shmem_sync_all();
 }
 
+static void other_allocation(void)
+{
+    if (me == n - 1)
+        (void)shmem_calloc(8, 8);
+    else
+        (void)shmem_malloc(64);
+    if (me == 0)
+        pause(); /* it does not come so far */
+}
+
 static void not_in_the_set(void)
 {
     shmem_sync(0, 0, n - 1, sync_words);
@@ -132,6 +142,7 @@ static const struct {
                 {"other place", other_place},
                 {"other stride", other_stride},
                 {"allocates", allocates},
+                {"other allocation", other_allocation},
                 {"not in the set", not_in_the_set},
                 {"not initialised", not_initialised},
                 {"too much", too_much},
