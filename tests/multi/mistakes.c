@@ -105,6 +105,29 @@ static void too_far(void)
     shmem_collectmem(SHMEM_TEAM_WORLD, words, words + 32, (size_t)1 << 60);
 }
 
+static void no_signal(void)
+{
+    shmem_long_put_signal(words, words + 8, 1, NULL, 1, SHMEM_SIGNAL_SET, 0);
+}
+
+static void freed_signal(void)
+{
+    uint64_t *signal = shmem_malloc(sizeof *signal);
+    shmem_free(signal);
+    shmem_long_put_signal(words, words + 8, 1, signal, 1, SHMEM_SIGNAL_SET, 0);
+}
+
+static void waits_for_nothing(void)
+{
+    shmem_long_wait_until_any(words, 100000000, NULL, SHMEM_CMP_EQ, 1);
+}
+
+static void adds_to_nothing(void)
+{
+    long here = me;
+    shmem_long_atomic_fetch(&here, 0);
+}
+
 static void keeps_a_lock(void)
 {
     if (me == 2)
@@ -147,6 +170,10 @@ static const struct {
                 {"not initialised", not_initialised},
                 {"too much", too_much},
                 {"too far", too_far},
+                {"no signal", no_signal},
+                {"freed signal", freed_signal},
+                {"waits for nothing", waits_for_nothing},
+                {"adds to nothing", adds_to_nothing},
                 {"keeps a lock", keeps_a_lock},
                 {"ends all", ends_all}};
 

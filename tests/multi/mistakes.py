@@ -25,7 +25,11 @@ MISTAKES = [
     ('not in the set', r'shmem_sync: PE_start 0, logPE_stride 0 and PE_size 3: this PE is not in that active set', {}),
     ('not initialised', r'shmem_barrier: pSync\[\d+\] is 0: every element must be SHMEM_SYNC_VALUE', {}),
     ('too much', r'shmem_collectmem: the elements of all PEs are more bytes than an address space', {}),
-    ('too far', r'shmem_collectmem: the range of 4611686018427387904 bytes at 0x\w+ goes past', {}),
+    ('too far', r'shmem_collectmem: dest: the range of 4611686018427387904 bytes at 0x\w+ goes past', {}),
+    ('no signal', r'shmem_long_put_signal: sig_addr is NULL, but must be a symmetric address', {}),
+    ('freed signal', r'shmem_long_put_signal: sig_addr: the range of 8 bytes at 0x\w+ is in no block .* it was freed', CHECKED),
+    ('waits for nothing', r'shmem_long_wait_until_any: ivars: the range of 800000000 bytes at 0x\w+ goes past', {}),
+    ('adds to nothing', r'shmem_long_atomic_fetch: source is 0x\w+, no symmetric address', {}),
     ('keeps a lock', r'shmem_set_lock: PE 2 \(pid \d+\) has called finalize and releases nothing any more', {}),
 ]
 
