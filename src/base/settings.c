@@ -30,8 +30,10 @@ static const struct shmemi_setting_entry entries[] = {
      "how much is said on the standard error", "warn"},
     {"SHMEM_DEBUG", "SMA_DEBUG", "anything, even nothing",
      "as SHMEM_LOG=debug; and mistakes are told that cost time to find: PEs that differ in what collective they call, "
-     "with both named; the use of a block of the symmetric heap that was freed, or beyond its end; cycles of waits for "
-     "locks",
+     "with both named; the use of a block of the symmetric heap that was freed, or beyond its end, and of a global "
+     "variable "
+     "beyond its end, where the program has symbols; that the symmetric heap has no room, each time and not only once; "
+     "cycles of waits for locks",
      "unset"},
     {"SHMEM_VERSION", "SMA_VERSION", "anything, even nothing", "PE 0 prints the version at start", "unset"},
     {"SHMEM_INFO", "SMA_INFO", "anything, even nothing", "PE 0 prints this list at start", "unset"},

@@ -4,12 +4,14 @@
 #include "memory.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "await.h"
 #include "base/compiler.h"
+#include "base/log.h"
 #include "device_heap.h"
 #include "exchange.h"
 #include "export.h"
@@ -81,6 +83,20 @@ static int differ(int pe, const struct request *theirs, const struct request *mi
                        shmemi_current->me, own, pe, others);
 }
 
+/* Who says aloud that the last allocation failed: PE 0 where all PEs fail alike, else those that do. */
+static _Thread_local bool speaks;
+
+static void choose_speaker(const struct request *mine)
+{
+    struct request theirs;
+    bool all = true;
+    for (int pe = 0; all && pe < shmemi_current->n; pe++) {
+        memcpy(&theirs, shmemi_published(pe), sizeof theirs);
+        all = theirs.rc < 0;
+    }
+    speaks = all ? shmemi_current->me == 0 : mine->rc < 0;
+}
+
 /* Compares requests and results of all PEs; the first PE that failed speaks for all. */
 static int agree(const struct request *mine)
 {
@@ -100,6 +116,8 @@ static int agree(const struct request *mine)
         else if (theirs.offset != mine->offset && mine->rc >= 0)
             return differ(pe, &theirs, mine);
     }
+    if (rc < 0)
+        choose_speaker(mine);
     return rc;
 }
 
@@ -281,14 +299,26 @@ int shmemi_release(const char *fn, void *block)
     return 0;
 }
 
+/* A program that looks at NULL alone cannot say why, so this does: once, or each time with SHMEM_DEBUG. */
+static void say_why(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    bool checked = shmemi_current->parts->checked;
+    if (speaks && (!atomic_flag_test_and_set(&said) || checked)) /* pairs with nothing: only one finds it unset */
+        shmemi_warn("heap", "%s; NULL is returned%s", shmemi_last_error(),
+                    checked ? "" : " (said once; with SHMEM_DEBUG=1 each time)");
+}
+
 /* What the standard answers with NULL stays NULL; a mistake of the program ends the job. */
 static void *or_null(const char *fn, int rc, void *block)
 {
-    if (rc < 0 && rc != -ENOMEM)
+    if (rc >= 0)
+        return block;
+    if (rc != -ENOMEM)
         shmemi_require(fn, rc);
-    if (rc < 0)
-        shmemi_fail_in(rc, "%s", fn);
-    return rc < 0 ? NULL : block;
+    shmemi_fail_in(rc, "%s", fn);
+    say_why();
+    return NULL;
 }
 
 /* Where a block goes for which nothing is said but hints: what is to be changed atomically or waited for has to be in
@@ -302,6 +332,7 @@ static struct shmemi_kind usual_kind(long hints)
 void *shmemi_heap_alloc(const char *fn, size_t size, size_t align, long hints)
 {
     void *block = NULL;
+    speaks = shmemi_current->me == 0;
     int rc = shmemi_allocate_kind(fn, usual_kind(hints), size, align, &block);
     return or_null(fn, rc, block);
 }
@@ -332,6 +363,7 @@ int shmemi_allocate_zeros(const char *fn, struct shmemi_kind kind, size_t count,
 void *shmemi_heap_calloc(const char *fn, size_t count, size_t size)
 {
     void *block = NULL;
+    speaks = shmemi_current->me == 0;
     int rc = shmemi_allocate_zeros(fn, usual_kind(0), count, size, &block);
     return or_null(fn, rc, block);
 }
@@ -395,6 +427,7 @@ void *shmemi_heap_realloc(const char *fn, void *block, size_t size)
         return NULL;
     }
     void *moved = NULL;
+    speaks = shmemi_current->me == 0;
     int rc = resize(fn, block, size, &moved);
     return or_null(fn, rc, moved);
 }

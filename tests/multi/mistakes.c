@@ -105,6 +105,15 @@ static void too_far(void)
     shmem_collectmem(SHMEM_TEAM_WORLD, words, words + 32, (size_t)1 << 60);
 }
 
+static void no_room(void)
+{
+    void *block = shmem_malloc(1000);
+    printf("%d", !shmem_malloc((size_t)3 << 20));
+    printf("%d", !shmem_calloc(3, 1 << 20));
+    printf("%d", !shmem_align(64, (size_t)3 << 20));
+    printf("%d\n", !shmem_realloc(block, (size_t)3 << 20));
+}
+
 static void no_signal(void)
 {
     shmem_long_put_signal(words, words + 8, 1, NULL, 1, SHMEM_SIGNAL_SET, 0);
@@ -170,6 +179,7 @@ static const struct {
                 {"not initialised", not_initialised},
                 {"too much", too_much},
                 {"too far", too_far},
+                {"no room", no_room},
                 {"no signal", no_signal},
                 {"freed signal", freed_signal},
                 {"waits for nothing", waits_for_nothing},

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """mistakes.py SHMEMRUN PROGRAM: a mistake in a collective or with a lock ends the job, with the PEs named; so does a death."""
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'lib'))
@@ -47,5 +48,16 @@ def ends_all():
     assert sorted(outcome.out.splitlines()) == [f'PE {pe} has printed this' for pe in (0, 1, 2)], outcome
 
 
+def no_room():
+    """NULL comes with one line of PE 0 that says why and what to set; with SHMEM_DEBUG each time."""
+    for more, calls in ({}, ['malloc']), ({'SHMEM_DEBUG': '1'}, ['malloc', 'calloc', 'align', 'realloc']):
+        env = {'SHMEM_SYMMETRIC_SIZE': '2m', 'SHMEM_LOG': 'warn', **more}
+        outcome = expect(run([SHMEMRUN, '-n', '3', PROGRAM, 'no room'], env=env), status=0, out='1111\n' * 3)
+        lines = [re.match(r'shmem: PE 0 \(pid \d+\) warn heap: shmem_(\w+): the symmetric heap has no room for 3145728 bytes: of 2097152 '
+                          r'bytes \d+ are in use \(at most \d+ so far\) .* set SHMEM_SYMMETRIC_SIZE .*NULL is returned', line)
+                 for line in outcome.err.splitlines()]
+        assert [line and line[1] for line in lines] == calls, outcome
+
+
 if __name__ == '__main__':
-    sys.exit(main([case(*mistake) for mistake in MISTAKES] + [ends_all]))
+    sys.exit(main([case(*mistake) for mistake in MISTAKES] + [ends_all, no_room]))
