@@ -33,6 +33,10 @@ extern "C" {
    seconds the first time. */
 SHMEMX_API int shmemx_device_count(const char *type);
 
+/* 1: there is no driver or no device of a type, and host memory stands in for it, which SHMEM_DEVICE_FALLBACK=host asks
+   for; shmemx_last_error() says what is missing. 0: there are devices. Else as shmemx_device_count(). */
+SHMEMX_API int shmemx_device_stands_in(const char *type);
+
 typedef struct {
     char type[16];
     int number;
