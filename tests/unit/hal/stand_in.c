@@ -12,7 +12,7 @@
 
 static const struct shmemi_device_hal *const hal = &shmemi_device_stand_in_npu;
 
-enum { BYTES = 100000 };
+enum { BYTES = 100000, PATIENCE = 40 /* seconds, after which whoever still waits is ended */ };
 
 static struct shmemi_device_memory memory;
 static struct shmemi_device_stream stream, other;
@@ -22,6 +22,7 @@ static char host[BYTES], back[BYTES];
 static void begin(void)
 {
     int count = 0;
+    alarm(PATIENCE);
     good(hal->open(&count));
     child_check(count == 1);
     good(hal->allocate(0, BYTES, &memory));
@@ -236,6 +237,7 @@ static pid_t start(void (*run)(void))
     child_check(pipe(to_importer) == 0 && pipe(to_owner) == 0);
     pid_t pid = fork();
     if (pid == 0) {
+        alarm(PATIENCE);
         run();
         exit(0);
     }
@@ -293,7 +295,7 @@ static void run_pool(void)
 }
 
 /* What was adopted stays where it is: at this place in pages of the owner's. */
-enum { PLAIN = 1 << 16, OFFSET = 1000, PART = 5000, LENT = 30000, WORD = 16384 };
+enum { PLAIN = 1 << 19, OFFSET = 1000, PART = 80000, LENT = 200000, WORD = 196608 };
 
 static void owner_of_adopted(void)
 {
