@@ -315,6 +315,7 @@ static void owner_of_adopted(void)
         usleep(100);
     child_check(!memcmp(plain + OFFSET, host, 10) && !memcmp(plain + OFFSET + 10, host, PART) &&
                 !memcmp(plain + OFFSET + PART + 10, host + 10, PART - 10));
+    hear(to_owner);
     hal->release(&lent); /* leaves it to its owner */
     child_check(munmap(plain, PLAIN) == 0);
     say(to_importer);
@@ -377,6 +378,7 @@ static void run_adopted(void)
     good(hal->import_memory(&ticket, -1, 0, &distant));
     use_distant(&distant, stream);
     damage();
+    say(to_owner);
     hear(to_importer); /* it is unmapped there */
     bad(ESTALE, "was freed by its owner", hal->copy(back, distant.address, 8, SHMEMI_FROM_DEVICE, stream));
     say(to_owner);
