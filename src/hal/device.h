@@ -226,7 +226,8 @@ bool shmemi_device_owner_is_gone(const struct shmemi_device_ticket *ticket);
 const char *shmemi_device_way_name(enum shmemi_device_way way);
 
 /* The back end of a type ("cuda", "npu") by its driver, or by host memory that stands in; NULL: there is none of that
-   name. The index-th of all; NULL past the last, of which there are no more than SHMEMI_DEVICE_HALS. Its index. */
+   name. The index-th of all, drivers first; NULL past the last, of which there are no more than SHMEMI_DEVICE_HALS. Its
+   index. */
 enum { SHMEMI_DEVICE_HALS = 4 };
 const struct shmemi_device_hal *shmemi_device_of(const char *type);
 const struct shmemi_device_hal *shmemi_device_stand_in_of(const char *type);
