@@ -29,7 +29,7 @@ help:
 	@echo 'make demo     builds and trains a small classifier on four processes'
 	@echo 'make check    builds every configuration and runs every test'
 	@echo 'make bench    measures, beside the limits of the machine, Open MPI and Boost.Interprocess'
-	@echo 'make aarch64  builds for aarch64, and runs the tests of units and of several PEs in an emulated machine'
+	@echo 'make aarch64  builds for aarch64, and runs the tests in C in an emulated machine'
 	@echo 'make install  installs under PREFIX=$(PREFIX)'
 	@echo 'make format, make clean'
 clean:

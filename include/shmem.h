@@ -3325,9 +3325,8 @@ int shmem_test_lock(long *lock);
 /* ----------------------------------------------------------------------------------------------- Sessions */
 
 /* shmem_ctx_session_start. Hints at what the program is about to do on a context; changes no result and no
-   order. On one host every operation is done at once, so the library keeps the hints and does not act on them.
-   Again before the stop: adds the options, replaces the members that the mask names. SHMEM_CTX_INVALID: does
-   nothing.
+   order. On one host every operation is done at once, and nothing could be gathered or prepared: the hints are
+   checked, and that is all. SHMEM_CTX_INVALID: does nothing.
      ctx         the context; PEs are numbered as in its team
      options     SHMEM_CTX_SESSION_BATCH, or 0
      config      the members that the mask names; may be NULL if the mask is 0

@@ -251,8 +251,8 @@ SHMEMX_API int shmemx_region_find(int pe, const char *name, uint64_t number, dou
    agree in bytes and type: -EINVAL names both PEs. The handle belongs to `mine` and ends with it: it is not closed. */
 SHMEMX_API int shmemx_region_at(shmemx_region_t mine, int pe, double timeout, shmemx_region_t *out);
 
-/* A handle on [address, address + size) of a symmetric heap of this PE, in host or device memory, not numbered and without events: it
-   corresponds to the same offset of every PE. To be closed. */
+/* A handle on [address, address + size) of a symmetric heap of this PE, in host or device memory, not numbered and
+   without events: it corresponds to the same offset of every PE. To be closed. */
 SHMEMX_API int shmemx_region_symmetric(void *address, size_t size, shmemx_region_t *out);
 
 /* Gives up a handle from find or symmetric; views through it must not be used any more. */
@@ -282,7 +282,8 @@ SHMEMX_API int shmemx_put(shmemx_region_t region, size_t offset, const void *sou
 /* Copies size bytes from offset of the region to dest; then counts a read event there. */
 SHMEMX_API int shmemx_get(void *dest, shmemx_region_t region, size_t offset, size_t size);
 /* shmemx_put, and then an update of the 64-bit signal word at sig_offset of the region `signal` (of the same owner);
-   sig_op SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. Who sees the signal sees the data. */
+   sig_op SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. Who sees the signal sees the data. -EINVAL also: the elements of
+   `signal` are neither 64-bit integers nor bytes. */
 SHMEMX_API int shmemx_put_signal(shmemx_region_t region, size_t offset, const void *source, size_t size,
                                  shmemx_region_t signal, size_t sig_offset, uint64_t value, int sig_op);
 
@@ -294,18 +295,19 @@ SHMEMX_API int shmemx_put_signal(shmemx_region_t region, size_t offset, const vo
    barriers. Streams of devices that can neither write words nor wait for them (shmemx_device_info_t.can_signal) copy
    only: -ENOTSUP else, with what is missing. -EAGAIN: 4096 of these are pending on the device. -EPERM: no job.
 
-   Until shmemx_stream_finish(), or a query that says 1, both ends of copies stay untouched, and handles and regions open: a
-   region that is deregistered, or a handle that is closed, fails what is pending on it. Finish returns when words and
-   events have been changed, too; what the driver's own call to wait for a stream tells is that they soon will be.
+   Until shmemx_stream_finish(), or a query that says 1, both ends of copies stay untouched, and handles and regions
+   open: a region that is deregistered, or a handle that is closed, fails what is pending on it. Finish returns when
+   words and events have been changed, too; what the driver's own call to wait for a stream tells is that they soon will
+   be.
 
-   A stream *fails* when something of this cannot be done: a PE has died, a region is gone, this PE has left the job. Then
-   nothing of it waits any more: copies and kernels that were queued behind go on, with what there is, because no driver
-   takes them back; but no signal is sent, no event counted and no barrier come to. shmemx_stream_finish(), query, and all
-   that would queue something on it answer with the reason, until it is destroyed.
+   A stream *fails* when something of this cannot be done: a PE has died, a region is gone, this PE has left the job.
+   Then nothing of it waits any more: copies and kernels that were queued behind go on, with what there is, because no
+   driver takes them back; but no signal is sent, no event counted and no barrier come to. shmemx_stream_finish(),
+   query, and all that would queue something on it answer with the reason, until it is destroyed.
 
    shmemx_finalize() first returns from all that is pending here, on all streams; what waits for a word fails (-EDEADLK)
-   when all other PEs have called finalize as well. shmemx_leave() fails what is pending (-ECANCELED). None of this works
-   in a forked child. */
+   when all other PEs have called finalize as well. shmemx_leave() fails what is pending (-ECANCELED). None of this
+   works in a forked child. */
 
 /* Queue the copy: the region, or this PE's end, or both, are memory of such a device. When it is done, a write event is
    counted at the region (shmemx_put_on_stream), or a read event (get, of a peer's region): a second call of the driver.
@@ -317,9 +319,9 @@ SHMEMX_API int shmemx_get_on_stream(void *dest, shmemx_region_t region, size_t o
 
 /* Queues an update of the aligned 64-bit word at offset of the region: sig_op SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. Who
    sees it sees all that the stream did before. In host memory it wakes who waits there, threads (shmemx_wait_value) and
-   streams; the stream itself does not wait for it. Such signals of one stream come in their order. In memory of a device the
-   device writes it, SHMEM_SIGNAL_SET only (-ENOTSUP), and it may be seen before a signal in host memory that was queued
-   earlier; its owner waits with shmemx_wait_value_on_stream(), on another device, or looks by copying. */
+   streams; the stream itself does not wait for it. Such signals of one stream come in their order. In memory of a
+   device the device writes it, SHMEM_SIGNAL_SET only (-ENOTSUP), and it may be seen before a signal in host memory that
+   was queued earlier; its owner waits with shmemx_wait_value_on_stream(), on another device, or looks by copying. */
 SHMEMX_API int shmemx_signal_on_stream(shmemx_region_t region, size_t offset, uint64_t value, int sig_op,
                                        shmemx_stream_t stream);
 
@@ -330,9 +332,9 @@ SHMEMX_API int shmemx_put_signal_on_stream(shmemx_region_t region, size_t offset
                                            shmemx_stream_t stream);
 
 /* Lets what is queued later wait until the unsigned 64-bit word at offset of this PE's own region satisfies
-   `word cmp value` (SHMEM_CMP_...), and then see what was put before the word was changed. The word lies in host memory:
-   threads, signals and atomics of any PE may change it, also of one on the same device. In memory of a device it is the
-   device that waits: SHMEM_CMP_GE and SHMEM_CMP_EQ only, and as of shmemx_wait_value_on_stream(). */
+   `word cmp value` (SHMEM_CMP_...), and then see what was put before the word was changed. The word lies in host
+   memory: threads, signals and atomics of any PE may change it, also of one on the same device. In memory of a device
+   it is the device that waits: SHMEM_CMP_GE and SHMEM_CMP_EQ only, and as of shmemx_wait_value_on_stream(). */
 SHMEMX_API int shmemx_wait_on_stream(shmemx_region_t own, size_t offset, int cmp, uint64_t value,
                                      shmemx_stream_t stream);
 
@@ -342,9 +344,9 @@ SHMEMX_API int shmemx_wait_on_stream(shmemx_region_t own, size_t offset, int cmp
    meanwhile. When one fails no PE's barriers on streams work any more (-EPIPE). */
 SHMEMX_API int shmemx_barrier_on_stream(shmemx_stream_t stream);
 
-/* Lets what is queued later wait until all that was queued before *on this stream* is done and visible to every PE: copies,
-   and the signals and events that this process sends for it; likewise what threads of this PE did before the stream
-   came here (as shmem_quiet). It says nothing of other streams. */
+/* Lets what is queued later wait until all that was queued before *on this stream* is done and visible to every PE:
+   copies, and the signals and events that this process sends for it; likewise what threads of this PE did before the
+   stream came here (as shmem_quiet). It says nothing of other streams. */
 SHMEMX_API int shmemx_quiet_on_stream(shmemx_stream_t stream);
 
 /* --- waiting, atomics -------------------------------------------------------------------------------------------- */
@@ -362,7 +364,7 @@ SHMEMX_API int shmemx_put_to_waiting(int pe, size_t offset, const void *source, 
 SHMEMX_API int shmemx_wait_event(shmemx_region_t own, int which, double timeout);
 
 /* Waits until the element at offset of this PE's own region satisfies `element cmp *value` (SHMEM_CMP_...). type is a
-   32- or 64-bit type; value points to one such. */
+   32- or 64-bit type, as of shmemx_atomic(); value points to one such. */
 SHMEMX_API int shmemx_wait_value(shmemx_region_t own, size_t offset, shmemx_type_t type, int cmp, const void *value,
                                  double timeout);
 
@@ -377,7 +379,8 @@ typedef enum {
     SHMEMX_ATOMIC_XOR
 } shmemx_atomic_t;
 
-/* One atomic operation on the aligned 32- or 64-bit element at offset. operand: the value (not for FETCH); expected:
+/* One atomic operation on the aligned 32- or 64-bit element at offset. type: of the region's elements, or one alike in
+   size and in being an integer; with a region of bytes any. operand: the value (not for FETCH); expected:
    for CAS; old: where the value before goes, or NULL. Counts no event. */
 SHMEMX_API int shmemx_atomic(shmemx_region_t region, size_t offset, shmemx_type_t type, shmemx_atomic_t operation,
                              const void *operand, const void *expected, void *old);

@@ -154,8 +154,9 @@ SHMEMX_API int shmemx_device_import_close(shmemx_device_import_t import);
 /* --- copies ------------------------------------------------------------------------------------------------------- */
 
 /* Copies between any two of host and device memory; done when it returns. Between devices that cannot reach each other,
-   and between an NPU and a GPU, it goes by way of host memory. -EINVAL: beyond the memory; -EACCES: imported for
-   reading. */
+   and between an NPU and a GPU, it goes by way of host memory. -EINVAL: beyond the memory, or beyond the buffer of this
+   process's own pool that begins at an address (with SHMEM_DEBUG=1 also: beyond the one that holds it, or in none);
+   -EACCES: imported for reading. */
 SHMEMX_API int shmemx_device_copy(void *dest, const void *source, size_t bytes);
 
 /* --- streams ------------------------------------------------------------------------------------------------------ */

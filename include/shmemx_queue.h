@@ -29,7 +29,7 @@ typedef struct shmemx_queue *shmemx_queue_t;
 
 /* How a queue is to be. Begin with SHMEMX_QUEUE_ATTR. */
 typedef struct {
-    size_t item_bytes;    /* of each item; 0: messages of any length up to max_message */
+    size_t item_bytes;    /* of each item, at most 2^40; 0: messages of any length up to max_message */
     size_t capacity;      /* items; with messages bytes: each takes 8 more than it has, rounded up to 64 */
     unsigned batch;       /* items gathered by a producer before they are moved in; 1: none */
     double flush_seconds; /* nothing stays gathered longer than that; 0: until one of the other reasons comes */
@@ -64,9 +64,9 @@ SHMEMX_API int shmemx_queue_import(const char *key, shmemx_queue_t *out);
    back, a reserved slot given up. No other thread may be using the handle. */
 SHMEMX_API int shmemx_queue_close(shmemx_queue_t queue);
 
-/* Destroys the queue with all that is in it, and closes the handle. Others get -ENOENT from now on, also those who sleep
-   in a call, 100 ms later at most. -EBUSY: a living thread is popping or peeking, or pushing or has reserved a slot (but
-   who is just about to may be missed). No other thread may be using this handle. */
+/* Destroys the queue with all that is in it, and closes the handle. Others get -ENOENT from now on, also those who
+   sleep in a call, 100 ms later at most. -EBUSY: a living thread is popping or peeking, or pushing or has reserved a
+   slot (but who is just about to may be missed). No other thread may be using this handle. */
 SHMEMX_API int shmemx_queue_destroy(shmemx_queue_t queue);
 
 /* --- producers ---------------------------------------------------------------------------------------------------- */

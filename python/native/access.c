@@ -155,10 +155,29 @@ static bool take_signal(const char *fn, PyObject *const *args, struct signal *s)
     return true;
 }
 
+/* A word that streams and puts signal, and wait for: 64 bits, in a region whose elements are that, or bytes. */
+static bool has_words(const char *fn, const struct ext_region *region)
+{
+    char label[96];
+    switch (region->info.type) {
+    case SHMEMX_INT64:
+    case SHMEMX_UINT64:
+    case SHMEMX_INT8:
+    case SHMEMX_UINT8:
+    case SHMEMX_BYTES:
+        return true;
+    default:
+        ext_fail(fn, EXT_TYPE,
+                 "%s has elements of type %s, but signals are words of uint64 or int64, or lie among bytes",
+                 ext_region_label(region, label, sizeof label), ext_type_names[region->info.type]);
+        return false;
+    }
+}
+
 /* args: of put_signal */
 static bool find_signal(const char *fn, PyObject *const *args, struct signal *s)
 {
-    return find_there(fn, "signal", args[8], args[2], args[7], &s->there) &&
+    return find_there(fn, "signal", args[8], args[2], args[7], &s->there) && has_words(fn, s->there.region) &&
            ext_inside(fn, "sig_", s->offset, sizeof s->value, s->there.region->info.size, "the signal's region");
 }
 
@@ -230,22 +249,30 @@ static PyObject *access_put_signal_on(PyObject *module, PyObject *const *args, P
     return transferred(fn, &t, rc);
 }
 
-/* (fn, signal, pe or None, offset, value, 1 to add or 0 to set, timeout, stream) */
+static int signal_now(const struct signal *s)
+{
+    return shmemx_atomic(s->there.handle, s->offset, SHMEMX_UINT64,
+                         s->op == SHMEM_SIGNAL_ADD ? SHMEMX_ATOMIC_ADD : SHMEMX_ATOMIC_SET, &s->value, NULL, NULL);
+}
+
+/* (fn, signal, pe or None, offset, value, 1 to add or 0 to set, timeout, stream or None: now) */
 static PyObject *access_signal_on(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     EXT_ARGUMENTS("signal_on", 8);
     struct signal s;
     int rc;
-    shmemx_stream_t stream = ext_stream_from(fn, args[7]);
-    if (!stream || !take_signal(fn, args + 3, &s) || !find_there(fn, "region", args[1], args[2], args[6], &s.there) ||
+    shmemx_stream_t stream = args[7] == Py_None ? NULL : ext_stream_from(fn, args[7]);
+    if ((!stream && args[7] != Py_None) || !take_signal(fn, args + 3, &s) ||
+        !find_there(fn, "region", args[1], args[2], args[6], &s.there) || !has_words(fn, s.there.region) ||
         !check_there(fn, &s.there, s.offset, sizeof s.value))
         return NULL;
-    EXT_CALL(rc, shmemx_signal_on_stream(s.there.handle, s.offset, s.value.u64, s.op, stream));
+    EXT_CALL(rc,
+             stream ? shmemx_signal_on_stream(s.there.handle, s.offset, s.value.u64, s.op, stream) : signal_now(&s));
     forget_stale(&s.there, rc);
     return ext_answer(fn, rc);
 }
 
-/* (fn, region, offset, SHMEM_CMP_, value, stream) */
+/* (fn, region, offset, SHMEM_CMP_, value, stream or None: now) */
 static PyObject *access_wait_on(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     EXT_ARGUMENTS("wait_on", 6);
@@ -254,12 +281,14 @@ static PyObject *access_wait_on(PyObject *module, PyObject *const *args, Py_ssiz
     int cmp, rc;
     char label[96];
     struct ext_region *region = ext_region_from(fn, "region", args[1]);
-    shmemx_stream_t stream = region ? ext_stream_from(fn, args[5]) : NULL;
-    if (!stream || !ext_size(fn, "offset", args[2], &offset) || !ext_int(fn, "cmp", args[3], &cmp) ||
+    shmemx_stream_t stream = region && args[5] != Py_None ? ext_stream_from(fn, args[5]) : NULL;
+    if (!region || (!stream && args[5] != Py_None) || !has_words(fn, region) ||
+        !ext_size(fn, "offset", args[2], &offset) || !ext_int(fn, "cmp", args[3], &cmp) ||
         !ext_value_from(fn, "value", args[4], SHMEMX_UINT64, &value) ||
         !ext_inside(fn, "", offset, sizeof value, region->info.size, ext_region_label(region, label, sizeof label)))
         return NULL;
-    EXT_CALL(rc, shmemx_wait_on_stream(region->handle, offset, cmp, value.u64, stream));
+    EXT_CALL(rc, stream ? shmemx_wait_on_stream(region->handle, offset, cmp, value.u64, stream)
+                        : shmemx_wait_value(region->handle, offset, SHMEMX_UINT64, cmp, &value, SHMEMX_FOREVER));
     return ext_answer(fn, rc);
 }
 

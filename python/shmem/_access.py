@@ -181,8 +181,8 @@ def put_signal(region: Any = None, pe: int | None = None, offset: int = 0, size:
     """As ``put()``, and then sets a 64-bit word of PE `pe` to `value`, or adds it: who sees the signal sees the data.
 
     signal: the region that the word lies in, at byte sig_offset, a multiple of 8: this PE's region for the
-    corresponding one, a handle from ``region()``, or a symmetric array. value: 0 to 2**64 - 1. op: 'set' or 'add'.
-    The target waits with ``wait_until(signal, '>=', value)``, or on a stream with ``Stream.wait()``. stream: as of
+    corresponding one, a handle from ``region()``, or a symmetric array; of uint64 or int64, or of bytes. value: 0 to
+    2**64 - 1. op: 'set' or 'add'. The target waits with ``wait_until(signal, '>=', value)``, or on a stream with ``Stream.wait()``. stream: as of
     ``put()``. Raises as ``put()``.
     """
     _put_signal('put_signal', region, pe, offset, size, signal, value, sig_offset, op, timeout, stream, other)

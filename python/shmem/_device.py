@@ -153,10 +153,10 @@ class Stream:
                timeout: float | None = None) -> None:
         """Queues an update of a 64-bit word of PE `pe`: who sees it sees all that the stream did before.
 
-        region, pe: as of ``put()``, of unsigned 64-bit words at byte `offset`, a multiple of 8. op: 'set' or 'add'. In host
-        memory it ends what waits for the word: ``wait_until()``, ``wait()`` of other streams. In memory of a device only
-        'set' works, and ``wait_value()`` waits. timeout: seconds to look for the peer's region.
-        Raises: OutOfRange, AccessDenied, Stale, NotSupported (what the device or its driver lacks), NotInitialized.
+        region, pe: as of ``put()``, of uint64 or int64, or of bytes; the word is at byte `offset`, a multiple of 8. op: 'set' or
+        'add'. In host memory it ends what waits for the word: ``wait_until()``, ``wait()`` of other streams. In memory of a
+        device only 'set' works, and ``wait_value()`` waits. timeout: seconds to look for the peer's region.
+        Raises: WrongType, OutOfRange, AccessDenied, Stale, NotSupported (what the device or its driver lacks), NotInitialized.
         """
         from ._access import _need_pe, as_region, signal_operation
         handle, there = self._use('Stream.signal'), as_region('Stream.signal', 'region', region)
@@ -165,7 +165,8 @@ class Stream:
         self._keep(there)
 
     def wait(self, region: Any, cmp: str, value: int, offset: int = 0) -> None:
-        """Lets what is queued later wait until the unsigned 64-bit word at byte `offset` of this PE's region compares so.
+        """Lets what is queued later wait until the unsigned 64-bit word at byte `offset` of this PE's region, which is as of
+        ``signal()``, compares so.
 
         cmp: as of ``wait_until()``. Who changes the word may be anybody: a stream's ``signal()`` or ``put_signal()``, atomics,
         this program. What was put before is seen after it. In memory of a device '>=' and '==' work, and the one who
@@ -267,15 +268,16 @@ class _HostStream(Stream):
 
     def signal(self, region: Any, value: int, pe: int | None = None, offset: int = 0, *, op: str = 'set',
                timeout: float | None = None) -> None:
-        from . import _access
+        from ._access import _need_pe, as_region, signal_operation
         self._need('Stream.signal')
-        change = _access.atomic_add if _access.signal_operation('Stream.signal', op) else _access.atomic_set
-        change(region, value, pe, offset, timeout=timeout)
+        there, add = as_region('Stream.signal', 'region', region), signal_operation('Stream.signal', op)
+        _ext.signal_on('Stream.signal', there, _need_pe('Stream.signal', there, pe), offset, value, add, timeout, None)
 
     def wait(self, region: Any, cmp: str, value: int, offset: int = 0) -> None:
-        from . import _access
+        from ._access import as_region, comparison
         self._need('Stream.wait')
-        _access.wait_until(region, cmp, value, offset)
+        own = as_region('Stream.wait', 'region', region)
+        _ext.wait_on('Stream.wait', own, offset, comparison('Stream.wait', cmp), value, None)
 
     def barrier(self) -> None:
         self._need('Stream.barrier')

@@ -175,6 +175,9 @@ int shmemx_device_import(const char *key, shmemx_import_mode_t mode, const char 
     struct shmemi_import_claims claims;
     struct shmemi_device_import *import = NULL;
     int rc = key && out ? shmemi_make_claims(token, &claims) : null(key ? "out" : "key");
+    if (rc == 0 && number < -1)
+        rc = shmemi_fail(
+            -EINVAL, "number is %d, but must be that of a device, or -1 for the one that the memory lies on", number);
     if (rc == 0)
         rc = shmemi_device_import(key, (enum shmemi_import_mode)mode, &claims, number, &import);
     if (rc == 0)

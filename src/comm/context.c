@@ -22,7 +22,6 @@ struct context {
     _Atomic uintptr_t team;
     long options;
     pid_t maker; /* the thread */
-    struct shmemi_session session;
 };
 
 struct shmemi_contexts {
@@ -114,7 +113,6 @@ static uintptr_t take_place(struct shmemi_contexts *table, uintptr_t team, long 
     atomic_store_explicit(&c->team, team, memory_order_relaxed); /* published by [context] */
     c->options = options;
     c->maker = gettid();
-    c->session = (struct shmemi_session){0};
     atomic_store_explicit(&c->handle, handle, memory_order_release); /* [context] pairs with find() */
     table->live++;
     table->next = place + 1 < PLACES ? place + 1 : FIRST_PLACE;
@@ -206,61 +204,4 @@ int shmemi_context_pe(const char *fn, uintptr_t ctx, const char *argument, int p
     if (world < 0)
         shmemi_die(fn, "%s is %d, but the team of ctx has PEs 0 to %d", argument, pe, shmemi_team_n_pes(team) - 1);
     return world;
-}
-
-/* --- sessions ---------------------------------------------------------------------------------------------------- */
-
-static void begin_or_add(struct shmemi_session *s, long options, size_t total_ops, long config_mask)
-{
-    if (!s->open)
-        *s = (struct shmemi_session){.open = 1, .total_ops = SIZE_MAX};
-    s->options |= options & SHMEMI_SESSION_OPTIONS;
-    if (config_mask & SHMEMI_SESSION_TOTAL_OPS)
-        s->total_ops = total_ops;
-}
-
-int shmemi_session_start(uintptr_t ctx, long options, size_t total_ops, long config_mask)
-{
-    if (shmemi_current->n == 0)
-        return no_context(ctx);
-    pthread_mutex_t *lock = &shmemi_current->parts->lock;
-    pthread_mutex_lock(lock);
-    int rc = need_table() ? 0 : -ENOMEM;
-    struct context *c = rc == 0 ? find(ctx) : NULL;
-    if (c)
-        begin_or_add(&c->session, options, total_ops, config_mask);
-    else if (rc == 0)
-        rc = no_context(ctx);
-    pthread_mutex_unlock(lock);
-    return rc;
-}
-
-/* Copies the session of a context to *out and, if asked, ends it. */
-static int look(uintptr_t ctx, struct shmemi_session *out, bool stop)
-{
-    *out = (struct shmemi_session){0};
-    if (shmemi_current->n == 0)
-        return no_context(ctx);
-    pthread_mutex_t *lock = &shmemi_current->parts->lock;
-    pthread_mutex_lock(lock);
-    struct context *c = find(ctx);
-    int rc = c || ctx == SHMEMI_CTX_DEFAULT ? 0 : no_context(ctx); /* without table the default one has no session */
-    if (c) {
-        *out = c->session;
-        if (stop)
-            c->session = (struct shmemi_session){0};
-    }
-    pthread_mutex_unlock(lock);
-    return rc;
-}
-
-int shmemi_session_stop(uintptr_t ctx)
-{
-    struct shmemi_session was;
-    return look(ctx, &was, true);
-}
-
-int shmemi_session_get(uintptr_t ctx, struct shmemi_session *out)
-{
-    return look(ctx, out, false);
 }

@@ -19,7 +19,7 @@ enum { SHMEMI_CTX_INVALID = 0, SHMEMI_CTX_DEFAULT = 1 };
 enum { SHMEMI_CONTEXTS_MOST = 4094 };
 
 /* The options of contexts and of sessions, as shmem.h numbers them; api/ checks that they agree. */
-enum { SHMEMI_CTX_PRIVATE = 2, SHMEMI_CTX_OPTIONS = 7, SHMEMI_SESSION_OPTIONS = 1, SHMEMI_SESSION_TOTAL_OPS = 1 };
+enum { SHMEMI_CTX_PRIVATE = 2, SHMEMI_CTX_OPTIONS = 7 };
 
 /* Makes a context on a team. -EINVAL: no such team or option; -ENOSPC: as many as there may be; -ENOMEM. *out is
    SHMEMI_CTX_INVALID then. Any thread. */
@@ -36,19 +36,5 @@ int shmemi_context_team(uintptr_t ctx, uintptr_t *team);
 
 /* The PE of the job that the context's team numbers pe; ends the job when either is wrong. argument: pe's name. */
 int shmemi_context_pe(const char *fn, uintptr_t ctx, const char *argument, int pe);
-
-/* What a session on a context has been told. */
-struct shmemi_session {
-    int open;
-    long options;
-    size_t total_ops;
-};
-
-/* Begins a session, or adds to the one that is open: options are or-ed, what the mask names is replaced. The library
-   does what it does either way, as fast as it can; the hints are kept, so that a path with a queue can use them.
-   -EINVAL: ctx is no context. */
-int shmemi_session_start(uintptr_t ctx, long options, size_t total_ops, long config_mask);
-int shmemi_session_stop(uintptr_t ctx);
-int shmemi_session_get(uintptr_t ctx, struct shmemi_session *out);
 
 #endif

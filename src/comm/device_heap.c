@@ -247,7 +247,7 @@ static void unmap(struct shmemi_device_heap *heap, int n)
 static void destroy(struct shmemi_device_heap *heap, int n)
 {
     unmap(heap, n);
-    if (heap->pool && shmemi_device_pool_close(heap->pool) < 0)
+    if (heap->pool && shmemi_device_pool_retire(heap->pool) < 0)
         shmemi_warn("heap", "the symmetric heap on a device stays: %s", shmemi_last_error());
     shmemi_live_destroy(heap->live);
     free(heap->views);

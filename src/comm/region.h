@@ -101,7 +101,9 @@ int shmemi_region_check(const struct shmemi_region *region);
    `what` says it in words). */
 int shmemi_region_check_access(const struct shmemi_region *region, size_t offset, size_t size, unsigned needed,
                                const char *what);
-/* Where the element at offset is; one that atomics cannot work on is refused. */
+/* Whether an operation on elements of this type may work on the region's. */
+int shmemi_region_check_type(const struct shmemi_region *region, shmemx_type_t type);
+/* Where the element at offset is; one that atomics cannot work on is refused, and one of another type. */
 int shmemi_region_element(const struct shmemi_region *region, size_t offset, shmemx_type_t type, char **out);
 
 /* --- access (region_access.c, rendezvous.c) ---------------------------------------------------------------------- */

@@ -115,6 +115,26 @@ int shmemi_region_get(void *dest, struct shmemi_region *r, size_t offset, size_t
 /* --- atomics -------------------------------------------------------------------------------------------------------
  */
 
+static bool is_float(shmemx_type_t type)
+{
+    return type == SHMEMX_FLOAT || type == SHMEMX_DOUBLE;
+}
+
+/* Elements of other sizes would be overwritten together with their neighbours. Bytes stand for anything. */
+int shmemi_region_check_type(const struct shmemi_region *r, shmemx_type_t type)
+{
+    if (shmemi_likely(r->type == type || r->type == SHMEMX_BYTES))
+        return 0;
+    size_t size = r->type <= SHMEMX_DOUBLE ? shmemi_type_size((enum shmemi_type)r->type) : 0;
+    if (size == 1 || (size == shmemi_type_size((enum shmemi_type)type) && is_float(r->type) == is_float(type)))
+        return 0;
+    return shmemi_fail(-EINVAL,
+                       "region %llu of PE %d has elements of type %s, but the operation is one on %s: use a region of "
+                       "these, or of bytes",
+                       (unsigned long long)r->number, r->owner, shmemi_type_name((unsigned)r->type),
+                       shmemi_type_name((unsigned)type));
+}
+
 int shmemi_region_element(const struct shmemi_region *r, size_t offset, shmemx_type_t type, char **out)
 {
     size_t size = shmemi_type_size((enum shmemi_type)type);
@@ -125,7 +145,7 @@ int shmemi_region_element(const struct shmemi_region *r, size_t offset, shmemx_t
                            "is %s",
                            shmemi_type_name((unsigned)type));
     int rc = check_range(r, offset, size);
-    if (rc < 0)
+    if (rc < 0 || (rc = shmemi_region_check_type(r, type)) < 0)
         return rc;
     if (r->kind == SHMEMX_KIND_DEVICE)
         return shmemi_fail(
@@ -142,11 +162,6 @@ int shmemi_region_element(const struct shmemi_region *r, size_t offset, shmemx_t
         return shmemi_fail(-EINVAL, "offset is %zu, where no element of %zu bytes is aligned", offset, size);
     *out = r->memory.base + offset;
     return 0;
-}
-
-static bool is_float(shmemx_type_t type)
-{
-    return type == SHMEMX_FLOAT || type == SHMEMX_DOUBLE;
 }
 
 /* Sums of floating-point numbers have no instruction: tried until nobody came between. */

@@ -160,7 +160,7 @@ static int check_signal(const struct shmemi_region *r, size_t offset, int sig_op
     if (sig_op != SHMEM_SIGNAL_SET && sig_op != SHMEM_SIGNAL_ADD)
         return shmemi_fail(-EINVAL, "sig_op is %d, but must be SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD", sig_op);
     int rc = shmemi_region_check_access(r, offset, sizeof **word, SHMEMX_REMOTE_WRITE, "write");
-    if (rc < 0)
+    if (rc < 0 || (rc = shmemi_region_check_type(r, SHMEMX_UINT64)) < 0)
         return rc;
     if (r->kind == SHMEMX_KIND_DEVICE)
         return sig_op == SHMEM_SIGNAL_SET
@@ -292,7 +292,7 @@ int shmemi_region_wait_on(struct shmemi_region_use own, size_t offset, int cmp, 
     if (cmp < SHMEMI_CMP_EQ || cmp > SHMEMI_CMP_LE)
         return shmemi_fail(-EINVAL, "cmp is %d, which is none of the SHMEM_CMP_ operators", cmp);
     int rc = shmemi_region_check_access(r, offset, sizeof value, 0, "wait for");
-    if (rc < 0)
+    if (rc < 0 || (rc = shmemi_region_check_type(r, SHMEMX_UINT64)) < 0)
         return rc;
     if (r->kind == SHMEMX_KIND_DEVICE)
         return wait_on_device(r, offset, cmp, value, stream);

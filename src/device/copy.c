@@ -18,10 +18,10 @@ struct ends {
 static int check_end(const struct shmemi_device_span *span, const void *address, size_t bytes, const char *which)
 {
     size_t left = span ? span->bytes - (size_t)((const char *)address - span->begin) : bytes;
-    return bytes <= left
-               ? 0
-               : shmemi_fail(-EINVAL, "%zu bytes at the %s %p go beyond its device memory, which ends after %zu", bytes,
-                             which, address, left);
+    if (bytes > left)
+        return shmemi_fail(-EINVAL, "%zu bytes at the %s %p go beyond its device memory, which ends after %zu", bytes,
+                           which, address, left);
+    return span && span->pool ? shmemi_device_pool_check(span->pool, address, bytes, which) : 0;
 }
 
 /* Under the table's lock. */

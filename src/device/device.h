@@ -104,6 +104,9 @@ int shmemi_device_pool_create(const char *type, int device, size_t bytes, struct
    far as the driver lets them. -EBUSY: imports of its own keys are open here. */
 int shmemi_device_pool_close(struct shmemi_device_pool *pool);
 
+/* The same, but what imports of its own keys this process has stays until the last of them is closed. */
+int shmemi_device_pool_retire(struct shmemi_device_pool *pool);
+
 /* align: a power of two up to 2 MiB, 0: 512. The content is undefined. -ENOMEM tells how much is free. */
 int shmemi_device_alloc(struct shmemi_device_pool *pool, size_t bytes, size_t align, void **out);
 

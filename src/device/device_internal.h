@@ -22,6 +22,9 @@ void shmemi_device_pool_let_go(struct shmemi_device_pool *pool);
 const struct shmemi_device_memory *shmemi_device_pool_memory(const struct shmemi_device_pool *pool);
 const struct shmemi_device_hal *shmemi_device_pool_hal(const struct shmemi_device_pool *pool);
 struct shmemi_share *shmemi_device_pool_share(const struct shmemi_device_pool *pool);
+/* -EINVAL: the bytes go beyond the buffer that begins at the address. With SHMEM_DEBUG addresses within buffers are
+   looked up, too, and those in none refused. which: what the text calls the address. */
+int shmemi_device_pool_check(struct shmemi_device_pool *pool, const void *address, size_t bytes, const char *which);
 
 /* Adopted memory: as the functions of device.h that have these names without "adopted". */
 int shmemi_adopted_export(const void *address, size_t bytes, struct shmemi_export *what, char text[SHMEMI_KEY_TEXT]);

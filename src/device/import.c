@@ -39,8 +39,6 @@ static const struct shmemi_device_hal *hal_of(uint32_t way)
     return hal;
 }
 
-/* --- of this process's own ---------------------------------------------------------------------------------------- */
-
 static void settle(struct import *i, const struct shmemi_device_hal *hal, const struct shmemi_device_memory *memory)
 {
     i->visible.hal = hal;
@@ -49,26 +47,41 @@ static void settle(struct import *i, const struct shmemi_device_hal *hal, const 
     i->visible.bytes = i->visible.record.bytes;
 }
 
+/* --- of this process's own ---------------------------------------------------------------------------------------- */
+
+/* The memory itself, which another device than the one that it lies on may be going to use. */
+static int use_from(struct import *i, const struct shmemi_device_hal *hal, const struct shmemi_device_memory *memory,
+                    int device)
+{
+    int rc = device >= 0 && device != memory->device ? hal->admit(memory, device) : 0;
+    if (rc < 0)
+        return rc;
+    settle(i, hal, memory);
+    if (device >= 0)
+        i->visible.device = device;
+    return 0;
+}
+
 static int open_own(struct import *i, const struct shmemi_key *key, enum shmemi_import_mode mode,
-                    const struct shmemi_import_claims *claims)
+                    const struct shmemi_import_claims *claims, int device)
 {
     int rc = shmemi_import_look_up(shmemi_device_pool_share(i->pool), key, mode, claims, &i->visible.record,
                                    &i->visible.rights);
     if (rc == 0)
-        settle(i, shmemi_device_pool_hal(i->pool), shmemi_device_pool_memory(i->pool));
+        rc = use_from(i, shmemi_device_pool_hal(i->pool), shmemi_device_pool_memory(i->pool), device);
     return rc;
 }
 
 static int open_adopted(struct import *i, struct shmemi_share *share, const struct shmemi_key *key,
-                        enum shmemi_import_mode mode, const struct shmemi_import_claims *claims)
+                        enum shmemi_import_mode mode, const struct shmemi_import_claims *claims, int device)
 {
     const struct shmemi_device_hal *hal = NULL;
     const struct shmemi_device_memory *memory = NULL;
     int rc = shmemi_import_look_up(share, key, mode, claims, &i->visible.record, &i->visible.rights);
     if (rc == 0)
         rc = shmemi_adopted_hold(&i->visible.record, &i->adopted, &hal, &memory);
-    if (rc == 0)
-        settle(i, hal, memory);
+    if (rc == 0 && (rc = use_from(i, hal, memory, device)) < 0)
+        shmemi_adopted_let_go(i->adopted);
     return rc;
 }
 
@@ -234,8 +247,8 @@ int shmemi_device_import(const char *text, enum shmemi_import_mode mode, const s
     i->visible.read_only = mode == SHMEMI_IMPORT_READ;
     struct shmemi_share *adopted = shmemi_adopted_share(key.share);
     i->pool = shmemi_device_pool_hold(key.share);
-    rc = i->pool   ? open_own(i, &key, mode, claims)
-         : adopted ? open_adopted(i, adopted, &key, mode, claims)
+    rc = i->pool   ? open_own(i, &key, mode, claims, device)
+         : adopted ? open_adopted(i, adopted, &key, mode, claims, device)
                    : open_foreign(i, &key, mode, claims, device);
     if (rc < 0) {
         if (i->pool)

@@ -8,6 +8,7 @@
 
 #include "base/blocks.h"
 #include "base/error.h"
+#include "base/settings.h"
 #include "device.h"
 #include "device_internal.h"
 
@@ -29,8 +30,10 @@ struct shmemi_device_pool {
     struct shmemi_key_record *keys;
     uint64_t number;
     struct pin *pins; /* under the lock, which is taken after the list's */
-    unsigned holds;   /* under the list's lock */
+    unsigned holds;   /* under the list's lock, as the next */
+    bool retired;     /* it ends with its last hold */
     bool exported;    /* some key was made; under the lock */
+    bool strict;      /* SHMEM_DEBUG */
 };
 
 static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
@@ -108,6 +111,7 @@ static int create(const char *type, int device, size_t bytes, bool exact, struct
         return shmemi_fail(-ENOMEM, "no memory for a pool");
     pthread_mutex_init(&pool->exporting, NULL);
     pthread_mutex_init(&pool->lock, NULL);
+    pool->strict = shmemi_setting_is_set("SHMEM_DEBUG");
     int rc = make(pool, type, device, bytes, exact);
     if (rc < 0) {
         unmake(pool);
@@ -139,7 +143,8 @@ static bool has_pins(struct shmemi_device_pool *pool)
     return any;
 }
 
-static int unlist(struct shmemi_device_pool *pool)
+/* 1: it is retired, and ends later. */
+static int unlist(struct shmemi_device_pool *pool, bool may_retire)
 {
     int rc = 0;
     pthread_mutex_lock(&listing);
@@ -150,24 +155,43 @@ static int unlist(struct shmemi_device_pool *pool)
         rc = shmemi_fail(-EINVAL, "the pool is none of this process's, or was closed");
     else if (has_pins(pool))
         rc = shmemi_fail(-EBUSY, "memory of the pool is registered as a region: deregister it first");
-    else if (pool->holds)
+    else if (pool->holds && !may_retire)
         rc = shmemi_fail(-EBUSY, "%u imports of the pool's own keys are open in this process: close them first",
                          pool->holds);
-    else
+    else {
         *at = pool->next;
+        rc = pool->retired = pool->holds > 0;
+    }
     pthread_mutex_unlock(&listing);
     return rc;
+}
+
+/* When nobody finds it any more, or has it. */
+static void end(struct shmemi_device_pool *pool)
+{
+    shmemi_device_table_remove(pool->memory.address);
+    shmemi_streams_finish(pool->hal);
+    unmake(pool);
 }
 
 int shmemi_device_pool_close(struct shmemi_device_pool *pool)
 {
     int rc = shmemi_device_check_process();
-    if (rc < 0 || (rc = unlist(pool)) < 0)
+    if (rc < 0 || (rc = unlist(pool, false)) < 0)
         return rc;
-    shmemi_device_table_remove(pool->memory.address);
-    shmemi_streams_finish(pool->hal);
-    unmake(pool);
+    end(pool);
     return 0;
+}
+
+int shmemi_device_pool_retire(struct shmemi_device_pool *pool)
+{
+    int rc = shmemi_device_check_process();
+    if (rc < 0)
+        return rc;
+    shmemi_share_revoke_range(pool->share, SEGMENT, 0, pool->memory.bytes);
+    if ((rc = unlist(pool, true)) == 0)
+        end(pool);
+    return rc < 0 ? rc : 0;
 }
 
 void shmemi_device_pools_in_child(void)
@@ -193,8 +217,10 @@ struct shmemi_device_pool *shmemi_device_pool_hold(uint64_t number)
 void shmemi_device_pool_let_go(struct shmemi_device_pool *pool)
 {
     pthread_mutex_lock(&listing);
-    pool->holds--;
+    bool last = --pool->holds == 0 && pool->retired;
     pthread_mutex_unlock(&listing);
+    if (last)
+        end(pool);
 }
 
 const struct shmemi_device_memory *shmemi_device_pool_memory(const struct shmemi_device_pool *pool)
@@ -286,6 +312,23 @@ int shmemi_device_free(struct shmemi_device_pool *pool, void *address)
         shmemi_blocks_give(pool->blocks, offset, &begin, &left);
     pthread_mutex_unlock(&pool->lock);
     return rc;
+}
+
+int shmemi_device_pool_check(struct shmemi_device_pool *pool, const void *address, size_t bytes, const char *which)
+{
+    size_t offset = (size_t)((const char *)address - (const char *)pool->memory.address), begin = offset;
+    pthread_mutex_lock(&pool->lock);
+    size_t size = shmemi_blocks_size(pool->blocks, offset);
+    if (!size && pool->strict)
+        size = shmemi_blocks_holding(pool->blocks, offset, &begin);
+    bool known = size || pool->strict;
+    pthread_mutex_unlock(&pool->lock);
+    if (!known || (offset - begin <= size && bytes <= size - (offset - begin)))
+        return 0;
+    return size ? shmemi_fail(-EINVAL, "%zu bytes at the %s %p go beyond its buffer, of which %zu bytes begin there",
+                              bytes, which, address, size > offset - begin ? size - (offset - begin) : 0)
+                : shmemi_fail(-EINVAL, "the %s %p is in no buffer of its pool: it was freed, or is no address of one",
+                              which, address);
 }
 
 int shmemi_device_pool_stats(struct shmemi_device_pool *pool, struct shmemi_device_pool_stats *out)

@@ -35,7 +35,8 @@ int shmemi_kind_parse(const char *name, const char *text, struct shmemi_kind *ou
     if (which == SHMEMI_KINDS || (colon && (which == SHMEMI_KIND_HOST || colon[1] < '0' || colon[1] > '9')))
         return no_kind(name, text);
     if (colon && shmemi_parse_int(name, colon + 1, 0, NUMBER_MOST, &number) < 0)
-        return no_kind(name, text);
+        return shmemi_fail(-EINVAL, "%s is '%s', but the number of a device is one from 0 to %d", name, text,
+                           NUMBER_MOST);
     *out = (struct shmemi_kind){which, (int)number};
     return 0;
 }

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 
-enum { PATIENCE = 5, GATHER_MOST = 65536 };
+enum { PATIENCE = 5 };
 
 /* The process's: its handles, and what all of it has in common. */
 static struct {
@@ -72,17 +72,10 @@ static struct shmemi_queue_record *take_record(struct shmemi_queue *q)
     return NULL;
 }
 
-static uint32_t gather_room(const struct shmemi_queue_shape *s)
-{
-    uint64_t most =
-        s->config.item_bytes ? s->config.item_bytes * s->config.batch : s->slot_bytes * (s->config.batch * UINT64_C(4));
-    return s->config.item_bytes || most < GATHER_MOST ? (uint32_t)most : GATHER_MOST;
-}
-
 static struct shmemi_queue_producer *make_producer(struct shmemi_queue *q, int *rc)
 {
     struct shmemi_queue_producer *p = NULL;
-    size_t room = q->shape.config.batch > 1 ? q->gather_room : 0;
+    size_t room = q->shape.gather_bytes;
     *rc = -ENOMEM;
     if (posix_memalign((void **)&p, SHMEMI_LINE, sizeof *p + room) ||
         pthread_setspecific(all.at_thread_end, &shmemi_queue_own)) {
@@ -265,7 +258,6 @@ static void fill_in(struct shmemi_queue *q, const struct shmemi_queue_place *pla
     q->items = begin + q->shape.items_at;
     q->mask = q->shape.slots - 1;
     q->site = place->site;
-    q->gather_room = gather_room(&q->shape);
 }
 
 int shmemi_queue_open(const struct shmemi_queue_place *place, struct shmemi_queue **out)

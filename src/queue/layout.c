@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-enum { TOGETHER_BATCH = 4, TOGETHER_MOST = 56, MESSAGE_MOST = 65536, BATCH_MOST = 16384 };
+enum { TOGETHER_BATCH = 4, TOGETHER_MOST = 56, MESSAGE_MOST = 65536, BATCH_MOST = 16384, GATHER_MOST = 65536 };
 
 static uint64_t power_of_two(uint64_t n)
 {
@@ -21,8 +21,8 @@ static int check(const struct shmemi_queue_config *c)
     if (c->capacity == 0 || c->capacity > UINT64_C(1) << (c->item_bytes ? 31 : 37))
         return shmemi_fail(-EINVAL, "capacity is %llu: from 1 to 2^%d are possible", (unsigned long long)c->capacity,
                            c->item_bytes ? 31 : 37);
-    if (c->item_bytes > UINT64_C(1) << 30)
-        return shmemi_fail(-EINVAL, "item_bytes is %llu: at most 2^30 are possible; push keys or offsets of buffers",
+    if (c->item_bytes > UINT64_C(1) << 40)
+        return shmemi_fail(-EINVAL, "item_bytes is %llu: at most 2^40 are possible; push keys or offsets of buffers",
                            (unsigned long long)c->item_bytes);
     if (c->batch == 0 || c->batch > BATCH_MOST || (c->item_bytes && c->batch > c->capacity))
         return shmemi_fail(-EINVAL, "batch is %u: from 1 to the capacity (%llu), and to %d, are possible", c->batch,
@@ -66,6 +66,16 @@ static int shape_messages(struct shmemi_queue_shape *s)
     return 0;
 }
 
+/* Messages of a batch that are longer on average move in earlier. */
+static uint64_t gather_bytes(const struct shmemi_queue_shape *s)
+{
+    const struct shmemi_queue_config *c = &s->config;
+    if (c->batch == 1)
+        return 0;
+    uint64_t most = (c->item_bytes ? c->item_bytes : 4 * s->slot_bytes) * c->batch; /* less than 2^55 */
+    return c->item_bytes || most < GATHER_MOST ? most : GATHER_MOST;
+}
+
 int shmemi_queue_lay_out(const struct shmemi_queue_config *config, struct shmemi_queue_shape *out)
 {
     *out = (struct shmemi_queue_shape){.config = *config};
@@ -79,6 +89,7 @@ int shmemi_queue_lay_out(const struct shmemi_queue_config *config, struct shmemi
     else if ((rc = shape_messages(out)) < 0)
         return rc;
     out->slots = power_of_two(out->capacity);
+    out->gather_bytes = gather_bytes(out);
     out->records_at = sizeof(struct shmemi_queue_shared);
     out->words_at =
         shmemi_round_up(out->records_at + out->config.producers * sizeof(struct shmemi_queue_record), SHMEMI_LINE);

@@ -107,6 +107,7 @@ struct shmemi_queue_shape {
     uint64_t capacity; /* slots that may be taken at a time */
     uint64_t slot_bytes;
     uint64_t word_stride, item_stride;       /* from one commit word or slot to the next */
+    uint64_t gather_bytes;                   /* private memory in which a producer gathers a batch */
     uint64_t records_at, words_at, items_at; /* from the beginning of the queue */
     uint64_t bytes;
 };

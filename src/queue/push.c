@@ -483,9 +483,9 @@ static int push_message(struct shmemi_queue *q, struct shmemi_queue_producer *p,
 {
     struct shmemi_queue_wait wait = waiting(seconds);
     uint64_t slots = shmemi_queue_cells(&q->shape, bytes), room = slots * q->shape.slot_bytes;
-    bool gathers = q->shape.config.batch > 1 && room <= q->gather_room;
+    bool gathers = room <= q->shape.gather_bytes;
     int rc = 0;
-    while (!gathers || p->bytes + room > q->gather_room || count_of(p) >= q->shape.config.batch) {
+    while (!gathers || p->bytes + room > q->shape.gather_bytes || count_of(p) >= q->shape.config.batch) {
         if ((rc = move_in_waiting(q, p, &wait)) < 0)
             return rc;
         if (gathers)

@@ -38,7 +38,6 @@ struct shmemi_queue {
     const struct shmemi_site *site;
     struct shmemi_queue_producer *producers; /* under the lock of handle.c */
     struct shmemi_queue *next;               /* of the process's; likewise */
-    uint32_t gather_room;                    /* bytes of a producer's `items` */
     /* The consumer's, who has its place: what it peeked at. */
     bool peeked;
     uint64_t peeked_at, peeked_left, peeked_slots;

@@ -109,11 +109,6 @@ int shmemi_domain_sleep(const struct shmemi_domain *domain, _Atomic uint32_t *wo
     return 0;
 }
 
-int shmemi_holder_sleep(const struct shmemi_domain *domain, _Atomic uint64_t *word, uint64_t seen, int64_t deadline)
-{
-    return shmemi_domain_sleep(domain, shmemi_lower_half(word), (uint32_t)seen, seen, deadline);
-}
-
 void shmemi_holder_wake(_Atomic uint64_t *word, int count)
 {
     shmemi_futex_wake(shmemi_lower_half(word), count);
@@ -187,14 +182,6 @@ int shmemi_held_grow(void)
     shmemi_held.entries = entries;
     shmemi_held.room = room;
     return 0;
-}
-
-int shmemi_held_add(void *object, uint64_t holder, shmemi_lose lose)
-{
-    int rc = shmemi_held_reserve();
-    if (rc == 0)
-        shmemi_held_note(object, holder, lose);
-    return rc;
 }
 
 static void drop(unsigned i)

@@ -75,11 +75,8 @@ bool shmemi_holder_dead(const struct shmemi_domain *domain, uint64_t word);
 enum { SHMEMI_HOLDER_TEXT = 64 };
 const char *shmemi_holder_text(const struct shmemi_domain *domain, uint64_t word, char out[SHMEMI_HOLDER_TEXT]);
 
-/* Sleeps on the lower half of a word while it is `seen`, and on its holder's life: until either changes, the deadline
-   or 100 ms have passed. 0 (look again), -ETIMEDOUT, or -EINTR when the program wants out. */
-int shmemi_holder_sleep(const struct shmemi_domain *domain, _Atomic uint64_t *word, uint64_t seen, int64_t deadline);
-
-/* The same on any word while it is `seen`, and on the life of `holder` (0: nobody's). */
+/* Sleeps on a word while it is `seen`, and on the life of `holder` (0: nobody's): until either changes, the deadline or
+   100 ms have passed. 0 (look again), -ETIMEDOUT, or -EINTR when the program wants out. */
 int shmemi_domain_sleep(const struct shmemi_domain *domain, _Atomic uint32_t *word, uint32_t seen, uint64_t holder,
                         int64_t deadline);
 
@@ -133,8 +130,6 @@ static inline void shmemi_held_remove(void *object)
     else
         shmemi_held_remove_slowly(object);
 }
-
-int shmemi_held_add(void *object, uint64_t holder, shmemi_lose lose); /* both at once */
 
 /* The last that lies within [from, to), which is mapped, or NULL. Words there that do not name their holder are no
    longer held, and forgotten. */

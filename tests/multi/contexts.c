@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts, sessions and locks as programs use them.
 #include "multi.h"
+#include "sleepers.h"
 
 #include <pthread.h>
 
@@ -197,20 +198,23 @@ static void tested(void)
 /* They come one after the other while PE 0 holds it, and get it in that order. */
 static void first_come_first_served(void)
 {
-    words[24] = 0;
+    words[24] = words[27] = 0;
     shmem_barrier_all();
     if (me == 0)
         shmem_set_lock(locks);
     shmem_barrier_all();
     if (me != 0) {
         shmem_long_wait_until(words + 25, SHMEM_CMP_EQ, 1);
+        shmem_long_atomic_set(words + 27, getpid(), 0);
         shmem_set_lock(locks);
         CHECK(shmem_long_atomic_fetch_inc(words + 24, 0) == me - 1);
         shmem_clear_lock(locks);
     } else {
         for (int pe = 1; pe < n; pe++) {
             shmem_long_atomic_set(words + 25, 1, pe);
-            usleep(30000);
+            shmem_long_wait_until(words + 27, SHMEM_CMP_NE, 0); /* it sleeps next when it waits for the lock */
+            await_sleeper((pid_t)words[27]);
+            words[27] = 0;
         }
         shmem_clear_lock(locks);
     }

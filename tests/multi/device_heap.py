@@ -81,6 +81,7 @@ CASES = [
                                                                  r'ok - each of \d+ calls failed\n')),
     ('a PE dies with its heap mapped', ends(3, 'dies_with_its_heap_mapped', r'PE 1 \(pid \d+\)')),
     ('a PE leaves without finalize', works(3, 'leaves_without_finalize', r'(ok - left\n){3}')),
+    ('an import of an own block outlives the job', works(2, 'own_import_outlives_the_job', r'(ok - outlived\n){2}')),
     ('again and again', works(3, 'again_and_again', r'(ok - again and again\n){3}')),
     ('the usual kind', works(3, 'simple', r'(ok - in memory of the device\n){3}', SHMEM_HEAP_KIND='npu')),
     ('a device by its number', works(3, 'simple', r'(ok - in memory of the device\n){3}', SHMEM_HEAP_KIND='npu:1')),

@@ -104,6 +104,32 @@ static void leaves_without_finalize(void)
     printf("ok - left\n");
 }
 
+/* An import of a PE's own block outlives the job; its key does not. */
+static void own_import_outlives_the_job(void)
+{
+    char key[SHMEMX_KEY_TEXT];
+    shmemx_device_import_t import, none;
+    shmemx_device_import_info_t info;
+    long value = 5;
+    begin();
+    GIVES(0, shmemx_export(a, 64, NULL, key));
+    GIVES(0, shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, -1, &import));
+    GIVES(0, shmemx_device_import_info(import, &info));
+    CHECK(info.address == a);
+    shmem_barrier_all();
+    shmem_finalize();
+    GIVES(0, shmemx_device_copy(info.address, &value, sizeof value));
+    value = 0;
+    GIVES(0, shmemx_device_copy(&value, info.address, sizeof value));
+    CHECK(value == 5);
+    CHECK(shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, -1, &none) < 0);
+    GIVES(0, shmemx_device_import_close(import));
+    const char *type;
+    int number;
+    CHECK(!shmemx_device_where(a, &type, &number));
+    printf("ok - outlived\n");
+}
+
 static void again_and_again(void)
 {
     for (int i = 0; i < 3; i++) {
@@ -200,6 +226,7 @@ static const struct {
     }
     ONE(dies_with_its_heap_mapped),
     ONE(leaves_without_finalize),
+    ONE(own_import_outlives_the_job),
     ONE(again_and_again),
     ONE(simple),
     ONE(other_place),

@@ -72,7 +72,8 @@ static void objects_of_all_sizes(void)
         GIVES(0, shmemx_put(next, size / 2, work, size - size / 2));
         GIVES(0, shmemx_wait_event(mine, SHMEMX_EVENT_WRITE, 20));
         for (size_t i = 0; i<size; i += size> 10000 ? 61 : 1)
-            CHECK(object[i] == (i < size / 2 ? first_of(me) : second_of(left())), "byte %zu of %zu is %d", i, size, object[i]);
+            CHECK(object[i] == (i < size / 2 ? first_of(me) : second_of(left())), "byte %zu of %zu is %d", i, size,
+                  object[i]);
         REFUSES(EINVAL, "goes past the", shmemx_put(next, size, work, 1));
         REFUSES(EINVAL, "goes past the", shmemx_put(next, 1, work, size));
         REFUSES(EINVAL, "goes past the", shmemx_get(work, next, SIZE_MAX, 2)); /* the sum wraps */
@@ -330,6 +331,46 @@ static void atomics(void)
     GIVES(0, shmemx_deregister(mine));
 }
 
+/* With a region of elements of a type, only operations on such elements: others would change neighbours, too. */
+static void typed(void)
+{
+    static _Alignas(4096) uint64_t memory[16];
+    static const struct {
+        shmemx_type_t type;
+        const char *name;
+        bool words, floats, halves;
+    } cases[] = {
+        {SHMEMX_BYTES, "bytes", true, true, true},           {SHMEMX_INT8, "int8", true, true, true},
+        {SHMEMX_UINT8, "uint8", true, true, true},           {SHMEMX_INT64, "int64", true, false, false},
+        {SHMEMX_UINT64, "uint64", true, false, false},       {SHMEMX_INT32, "int32", false, false, true},
+        {SHMEMX_UINT32, "uint32", false, false, true},       {SHMEMX_DOUBLE, "float64", false, true, false},
+        {SHMEMX_FLOAT, "float32", false, false, false},      {SHMEMX_INT16, "int16", false, false, false},
+        {SHMEMX_COMPLEXF, "complex64", false, false, false}, {SHMEMX_BFLOAT16, "bfloat16", false, false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        shmemx_region_t own;
+        shmemx_region_attr_t attr = SHMEMX_REGION_ATTR;
+        char says[80];
+        memset(memory, 0, sizeof memory);
+        attr.type = cases[i].type;
+        GIVES(0, shmemx_register(memory, sizeof memory, &attr, &own));
+        int words = shmemx_atomic(own, 8, SHMEMX_UINT64, SHMEMX_ATOMIC_ADD, &(uint64_t){5}, NULL, NULL);
+        GIVES(words, shmemx_wait_value(own, 8, SHMEMX_UINT64, SHMEM_CMP_GE, &(uint64_t){5}, 10));
+        GIVES(words, shmemx_put_signal(own, 64, &(uint64_t){1}, 8, own, 0, 7, SHMEM_SIGNAL_SET));
+        GIVES(cases[i].words ? 0 : -EINVAL, words);
+        CHECK(memory[0] == (cases[i].words ? 7 : 0) && memory[8] == cases[i].words, "%s", cases[i].name);
+        snprintf(says, sizeof says, "has elements of type %s, but the operation is one on uint64", cases[i].name);
+        if (words < 0)
+            REFUSES(EINVAL, says, shmemx_put_signal(own, 64, &(uint64_t){1}, 8, own, 0, 7, SHMEM_SIGNAL_SET));
+        GIVES(cases[i].floats ? 0 : -EINVAL,
+              shmemx_atomic(own, 16, SHMEMX_DOUBLE, SHMEMX_ATOMIC_ADD, &(double){2.5}, NULL, NULL));
+        GIVES(cases[i].halves ? 0 : -EINVAL,
+              shmemx_atomic(own, 24, SHMEMX_INT32, SHMEMX_ATOMIC_ADD, &(int32_t){-1}, NULL, NULL));
+        CHECK(memory[3] == (cases[i].halves ? UINT32_MAX : 0), "%s", cases[i].name);
+        GIVES(0, shmemx_deregister(own));
+    }
+    GIVES(0, shmemx_barrier());
+}
+
 /* Rights: what a PE does not allow others is refused, and a view that may only be read faults when written. */
 static void rights(void)
 {
@@ -577,6 +618,7 @@ int main(void)
     CASE(round_trips);
     CASE(signals);
     CASE(atomics);
+    CASE(typed);
     CASE(rights);
     CASE(not_moved);
     CASE(symmetric);

@@ -12,7 +12,7 @@ static const char *type;
 static int devices;
 static shmemx_device_pool_t pool;
 static uint64_t *x, *words;
-static shmemx_region_t own_x, own_words;
+static shmemx_region_t own_x, own_words, victims_words;
 static shmemx_stream_t stream;
 
 static void prepare(void)
@@ -25,14 +25,22 @@ static void prepare(void)
     GIVES(0, shmemx_register(x, BYTES, NULL, &own_x));
     GIVES(0, shmemx_register(words, 4096, NULL, &own_words));
     GIVES(0, shmemx_stream_create(type, me % devices, &stream));
+    GIVES(0, shmemx_region_at(own_words, VICTIM, 20, &victims_words));
     GIVES(0, shmemx_barrier());
+}
+
+enum { READY = 2 }; /* the word of the victim that counts who has queued all */
+
+static void ready(void)
+{
+    GIVES(0, shmemx_atomic(victims_words, READY * 8, SHMEMX_UINT64, SHMEMX_ATOMIC_ADD, &(uint64_t){1}, NULL, NULL));
 }
 
 static void die_if_victim(void)
 {
     if (me != VICTIM)
         return;
-    usleep(30000); /* so that the streams of the others mostly wait by then */
+    GIVES(0, shmemx_wait_value(own_words, READY * 8, SHMEMX_UINT64, SHMEM_CMP_EQ, &(uint64_t){PES - 1}, 60));
     raise(SIGKILL);
 }
 
@@ -46,13 +54,14 @@ static void tells(shmemx_stream_t which)
 /* What came before the death is there; what is queued behind the wait is done. */
 static void word(void)
 {
-    uint64_t seen = 0;
+    uint64_t seen = 0, seven = 7;
     die_if_victim();
     GIVES(0, shmemx_signal_on_stream(own_words, 8, 5, SHMEM_SIGNAL_SET, stream));
     GIVES(0, shmemx_wait_on_stream(own_words, 8, SHMEM_CMP_EQ, 5, stream));
     GIVES(0, shmemx_wait_on_stream(own_words, 0, SHMEM_CMP_EQ, 1, stream));
-    GIVES(0, shmemx_copy_on_stream(x, &(uint64_t){7}, 8, stream));
+    GIVES(0, shmemx_copy_on_stream(x, &seven, 8, stream));
     GIVES(0, shmemx_copy_on_stream(&seen, x, 8, stream));
+    ready();
     tells(stream);
     GIVES(7, seen);
     GIVES(5, words[1]);
@@ -65,6 +74,7 @@ static void barrier(void)
     die_if_victim();
     GIVES(0, shmemx_barrier_on_stream(stream));
     GIVES(0, shmemx_signal_on_stream(own_words, 8, 5, SHMEM_SIGNAL_SET, stream));
+    ready();
     tells(stream);
     GIVES(0, words[1]); /* what comes behind is not told to anybody */
     shmemx_stream_t other;
@@ -76,14 +86,13 @@ static void barrier(void)
 /* Into the memory of the PE that has died, and to its words. */
 static void put_and_signal(void)
 {
-    shmemx_region_t their_x, their_words;
+    shmemx_region_t their_x;
     GIVES(0, shmemx_region_at(own_x, VICTIM, 20, &their_x));
-    GIVES(0, shmemx_region_at(own_words, VICTIM, 20, &their_words));
     GIVES(0, shmemx_barrier());
     die_if_victim();
     GIVES(0, shmemx_wait_on_stream(own_words, 0, SHMEM_CMP_EQ, 1, stream));
-    int rc = shmemx_put_signal_on_stream(their_x, 0, words, 64, their_words, 0, 1, SHMEM_SIGNAL_ADD, stream);
-    CHECK(rc == 0 || rc == -EOWNERDEAD, "it gave %d", rc); /* it may be dead already */
+    GIVES(0, shmemx_put_signal_on_stream(their_x, 0, words, 64, victims_words, 0, 1, SHMEM_SIGNAL_ADD, stream));
+    ready();
     tells(stream);
     CHECK(shmemx_put_on_stream(their_x, 0, words, 64, stream) < 0);
 }
@@ -94,6 +103,7 @@ static void destroyed(void)
     die_if_victim();
     GIVES(0, shmemx_stream_create(type, me % devices, &other));
     GIVES(0, shmemx_wait_on_stream(own_words, 0, SHMEM_CMP_EQ, 1, other));
+    ready();
     GIVES(0, shmemx_stream_destroy(other));
     GIVES(0, shmemx_stream_finish(stream)); /* one that waited for nobody is well */
 }
@@ -102,12 +112,12 @@ static void destroyed(void)
 static void exits(void)
 {
     GIVES(0, shmemx_wait_on_stream(own_words, 0, SHMEM_CMP_EQ, 1, stream));
-    if (me == VICTIM) {
-        usleep(30000);
-        raise(SIGKILL);
-    }
+    if (me != VICTIM)
+        ready();
     if (me == 1)
         exit(0);
+    usleep(30000); /* the exit is mostly over by then, but need not be */
+    die_if_victim();
     tells(stream);
 }
 
@@ -116,6 +126,7 @@ static void leaves(void)
 {
     die_if_victim();
     GIVES(0, shmemx_wait_on_stream(own_words, 0, SHMEM_CMP_EQ, 1, stream));
+    ready();
     int rc = shmemx_stream_query(stream);
     CHECK(rc == 0 || rc == -EOWNERDEAD);
     GIVES(0, shmemx_leave());

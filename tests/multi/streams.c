@@ -214,13 +214,13 @@ static void many_streams(void)
 /* Words of the device itself, which streams of this process write and wait for. */
 static void words_of_a_device(void)
 {
-    uint64_t seen[2] = {0};
+    uint64_t seen[2] = {0}, four = 4;
     shmemx_stream_t other;
     GIVES(0, shmemx_stream_create(type, device, &other));
     GIVES(0, shmemx_device_copy(x, seen, sizeof seen));
     GIVES(0, shmemx_wait_on_stream(own_x, 8, SHMEM_CMP_GE, 5, stream));
     GIVES(0, shmemx_copy_on_stream(seen, x, sizeof seen, stream));
-    GIVES(0, shmemx_put_signal_on_stream(own_x, 0, &(uint64_t){4}, 8, own_x, 8, 6, SHMEM_SIGNAL_SET, other));
+    GIVES(0, shmemx_put_signal_on_stream(own_x, 0, &four, 8, own_x, 8, 6, SHMEM_SIGNAL_SET, other));
     finish();
     CHECK(seen[0] == 4 && seen[1] == 6);
     GIVES(0, shmemx_wait_event(own_x, SHMEMX_EVENT_WRITE, 20));
@@ -311,13 +311,13 @@ static void region_gone(void)
 {
     shmemx_stream_t failing;
     shmemx_region_t brief;
-    uint64_t *page = aligned_alloc(4096, 4096), seen = 0;
+    uint64_t *page = aligned_alloc(4096, 4096), seen = 0, some = 42;
     memset(page, 0, 4096);
     GIVES(0, shmemx_register(page, 8, NULL, &brief));
     GIVES(0, shmemx_stream_create(type, device, &failing));
     GIVES(0, shmemx_wait_on_stream(brief, 0, SHMEM_CMP_EQ, 1, failing));
     GIVES(0, shmemx_signal_on_stream(own_words, DONE * 8, 1, SHMEM_SIGNAL_SET, failing));
-    GIVES(0, shmemx_copy_on_stream(z, &(uint64_t){42}, 8, failing));
+    GIVES(0, shmemx_copy_on_stream(z, &some, 8, failing));
     GIVES(0, shmemx_copy_on_stream(&seen, z, 8, failing));
     GIVES(0, shmemx_stream_query(failing));
     GIVES(0, shmemx_deregister(brief));

@@ -49,6 +49,28 @@ def raises(kind, *fragments):
         raise AssertionError(f'no {kind.__name__} was raised')
 
 
+def until_asleep(thread, deadline=10.0):
+    """Until the thread sleeps in a call of the library: in a futex, and not for the GIL, which this thread lets go."""
+    def look():
+        with open(f'/proc/self/task/{thread.native_id}/syscall') as call, \
+                open(f'/proc/self/task/{thread.native_id}/status') as status:
+            number = call.read().split()[0]
+            return number in ('202', '98', '449') and re.findall(r'ctxt_switches:\s*(\d+)', status.read())
+
+    end = time.monotonic() + deadline
+    before = None
+    while time.monotonic() < end:
+        try:
+            now = look()
+        except OSError:  # a kernel that does not tell
+            time.sleep(0.2)
+            return
+        if now and now == before:
+            return
+        before = now
+        time.sleep(0.01)
+
+
 def skip(reason):
     """Ends this PE's part; the parent skips the test when all PEs say so."""
     print(f'# skip: {reason}', flush=True)

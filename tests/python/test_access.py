@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import shmem
-from jobs import on_pes, raises
+from jobs import on_pes, raises, until_asleep
 from shmem.errors import Busy, Deadlock, InvalidArgument, OutOfRange, TooSmall, WrongType
 
 DTYPES = ('int32', 'int64', 'uint32', 'uint64', 'float32', 'float64')
@@ -222,6 +222,28 @@ def test_put_with_signal():
         shmem.put_signal(dst=1 - me, dst_mr=None, src_mr=d, signal=s, value=1)
     with raises(WrongType, 'put_signal', 'signal is missing'):
         shmem.put_signal(d, 1 - me, signal=None, value=1)
+    shmem.barrier()
+
+
+@on_pes(2)
+def test_signals_are_words():
+    """They are no elements of 32 bits, whose neighbours they would change, and no floating-point numbers."""
+    me = shmem.my_pe()
+    data = shmem.register(np.zeros(8))
+    for dtype, fits in (('uint64', True), ('int64', True), ('uint8', True), ('int8', True), ('int32', False), ('uint32', False),
+                        ('float64', False), ('float32', False), ('int16', False), ('complex64', False)):
+        array, symmetric = np.zeros(32, dtype), shmem.zeros(32, dtype)
+        region = shmem.register(array)
+        shmem.barrier()
+        for there, here in ((region, array), (symmetric, symmetric)):
+            for signal in (shmem.put_signal, shmem.put_signal_nbi):
+                if fits:
+                    signal(data, 1 - me, signal=there, value=3, op='add')
+                else:
+                    with raises(WrongType, 'put_signal', f'elements of type {dtype}, but signals are words of uint64 or int64'):
+                        signal(data, 1 - me, signal=there, value=3)
+            shmem.barrier()
+            assert here.view(np.uint8).tolist() == [6 * fits] + [0] * (here.nbytes - 1), dtype
     shmem.barrier()
 
 
@@ -583,7 +605,7 @@ def test_finalize_does_not_pull_the_ground_away():
 
     thread = threading.Thread(target=waiter)
     thread.start()
-    time.sleep(0.1)
+    until_asleep(thread)
     with raises(Busy, 'finalize', '1 other thread'):
         shmem.finalize()
     shmem.deregister(r)

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 import shmem
-from jobs import PYTHON, program, raises, run, start
+from jobs import PYTHON, program, raises, run, start, until_asleep
 
 ITEMS = ['?', 'i1', 'u1', 'i2', 'u2', 'i4', 'u4', 'i8', 'u8', 'f2', 'f4', 'f8', 'c8', 'c16', '>i4', 'S5', 'U3', 'V7', 'M8[ns]', 'g',
          [('a', 'i4'), ('b', 'f8', (2, 3))], ('i2', 3), ('f4', (2, 3)), ('M8[s]', 2), ([('x', 'u1')], (2,))]
@@ -245,7 +245,7 @@ def test_consumers_one(pool):
     q = pool.create_queue('i8', 10, consumers='one')
     waits = threading.Thread(target=lambda: q.get(timeout=20))
     waits.start()
-    time.sleep(0.2)
+    until_asleep(waits)
     with raises(shmem.errors.Busy, 'Queue.get', 'one consumer'):
         q.get(timeout=1)
     q.put(1)

@@ -13,7 +13,7 @@ import time
 
 import pytest
 import shmem
-from jobs import PYTHON, program, raises, run, start
+from jobs import PYTHON, program, raises, run, start, until_asleep
 
 
 @pytest.fixture
@@ -636,7 +636,7 @@ def test_destroyed_objects(pool):
     e = pool.create_event()
     waits = threading.Thread(target=e.wait, args=(20,))
     waits.start()
-    time.sleep(0.05)
+    until_asleep(waits)
     with raises(shmem.errors.Busy, 'destroy'):
         e.destroy()
     e.set()

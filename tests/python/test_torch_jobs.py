@@ -520,8 +520,6 @@ def test_gradients_through_a_queue():
         gradients.push(nn.Linear(3, 4))
     with raises(ValueError, 'another architecture'):
         st.Gradients.attach(gradients.key, nn.Linear(3, 4))
-    with raises(ValueError, 'torch.Gradients', '1 GiB'):
-        st.Gradients(nn.Linear(20000, 20000, device='meta'))
     with raises(shmem.QueueFull):
         for _ in range(3):
             gradients.push(net, timeout=0)

@@ -50,7 +50,7 @@ class Trainer:
         if group is not None:
             self.model = torch.nn.parallel.DistributedDataParallel(self.model, process_group=group)
             if hook is not None:
-                self.model.register_comm_hook(group, hook)
+                self.model.register_comm_hook(group, lambda group, bucket: hook(group, bucket))  # torch reads annotations
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1, momentum=0.9)
         self.batch, self.rank, self.ranks, self.at = batch, rank, ranks, 0
 

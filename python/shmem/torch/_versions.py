@@ -303,9 +303,6 @@ class Gradients:
                 raise make(function, 'unsupported', f"parameter '{name}' is on device '{parameter.device}': use the CPU")
             self._places.append((name, parameter.dtype, tuple(parameter.shape), at))
             at += -(-math.prod(parameter.shape) * parameter.element_size() // 64) * 64
-        if at > 1 << 30:
-            raise make(function, 'value', f'the gradients have {at} bytes, and 1 GiB can be pushed at once: make one for each of '
-                                          'several parts of the module')
         return at
 
     def push(self, module: torch.nn.Module, worker: int = 0, version: int = 0, timeout: float | None = None) -> None:

@@ -114,10 +114,56 @@ static void run_copies(void)
     child_check(value == 77);
     bad(EINVAL, "go beyond its device memory", shmemx_device_copy((char *)a + POOL - 3, host, 4));
     bad(EINVAL, "go beyond", shmemx_device_copy(back, (char *)a + 1, POOL));
+    bad(EINVAL, "go beyond its buffer, of which", shmemx_device_copy(a, host, BYTES + 1));
+    bad(EINVAL, "go beyond its buffer, of which", shmemx_device_copy(back, b, BYTES + 1));
     good(shmemx_device_copy(a, NULL, 0));
     bad(EINVAL, "source is NULL", shmemx_device_copy(a, NULL, 1));
     good(shmemx_device_pool_close(third));
     good(shmemx_device_pool_close(second));
+    good(shmemx_device_pool_close(pool));
+}
+
+/* With SHMEM_DEBUG every address is looked up. */
+static void run_checked(void)
+{
+    void *a, *b;
+    setenv("SHMEM_DEBUG", "1", 1);
+    shmemx_device_pool_t pool = new_pool(type, 0, &a);
+    shmemx_stream_t stream;
+    good(shmemx_device_alloc(pool, 100, 0, &b));
+    good(shmemx_stream_create(type, 0, &stream));
+    good(shmemx_device_copy((char *)b + 30, host, 70));
+    bad(EINVAL, "71 bytes at the target", shmemx_device_copy((char *)b + 30, host, 71));
+    bad(EINVAL, "of which 70 bytes begin there", shmemx_copy_on_stream(host, (char *)b + 30, 71, stream));
+    bad(EINVAL, "of which 0 bytes begin there", shmemx_device_copy((char *)b + 101, host, 1));
+    good(shmemx_device_free(pool, b));
+    bad(EINVAL, "in no buffer of its pool", shmemx_device_copy((char *)b + 30, host, 1));
+    bad(EINVAL, "in no buffer of its pool", shmemx_copy_on_stream(b, host, 1, stream));
+    good(shmemx_stream_destroy(stream));
+    good(shmemx_device_pool_close(pool));
+}
+
+/* The other device of this process uses the memory, too; there is no third. */
+static void run_own_import(void)
+{
+    void *a;
+    char key[SHMEMX_KEY_TEXT];
+    shmemx_device_import_t import;
+    shmemx_device_import_info_t info;
+    shmemx_device_pool_t pool = new_pool(type, 0, &a);
+    if (!shares_it) {
+        good(shmemx_device_pool_close(pool));
+        return;
+    }
+    good(shmemx_export(a, BYTES, NULL, key));
+    bad(ENODEV, "there is no", shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, 77, &import));
+    bad(EINVAL, "number is -2", shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, -2, &import));
+    for (int number = -1; number < 2; number++) {
+        good(shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, number, &import));
+        good(shmemx_device_import_info(import, &info));
+        child_check(info.address == a && info.number == (number == 1));
+        good(shmemx_device_import_close(import));
+    }
     good(shmemx_device_pool_close(pool));
 }
 
@@ -677,6 +723,8 @@ static void one_process(void **state)
     (void)state;
     alone(run_pool);
     alone(run_copies);
+    alone(run_checked);
+    alone(run_own_import);
     alone(run_unaligned);
     alone(run_streams);
     if (!stands_in) {

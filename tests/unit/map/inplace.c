@@ -741,7 +741,7 @@ static void a_hundred_thousand_small_regions_fit(void **state)
 
 int main(void)
 {
-    alarm(120);
+    alarm(300);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(registered_memory_keeps_its_bytes_and_a_peer_shares_them),
         cmocka_unit_test(deregistered_memory_is_private_again),

@@ -51,7 +51,7 @@ static void stop(struct writer *writer)
     assert_true(writer->writes > 0);
 }
 
-enum { CYCLES = SANITIZED ? 1000 : 5000 };
+static int cycles = SANITIZED ? 1000 : 5000; /* fewer by SHMEM_TEST_CYCLES */
 
 static void register_keeps_every_write_of_a_running_thread(void **state)
 {
@@ -62,7 +62,7 @@ static void register_keeps_every_write_of_a_running_thread(void **state)
     char *memory = pages(200 * PAGE, 0);
     struct writer writer;
     start(&writer, memory + 8, 3 * PAGE, WORDS);
-    for (int i = 0; i < CYCLES / 10; i++) {
+    for (int i = 0; i < cycles / 10; i++) {
         struct region region = put_in(engine, memory, 200 * PAGE);
         take_out(engine, region, i % 2);
     }
@@ -80,7 +80,7 @@ static void neighbours_on_mixed_pages_lose_nothing(void **state)
     char *memory = pages(4 * PAGE, 0);
     struct writer writer;
     start(&writer, memory + 8, 256, WORDS);
-    for (int i = 0; i < CYCLES; i++) {
+    for (int i = 0; i < cycles; i++) {
         struct region one = put_in(engine, memory + PAGE + 16, 100);
         struct region two = put_in(engine, memory + 400, 2 * PAGE);
         take_out(engine, one, false);
@@ -100,7 +100,7 @@ static void user_mode_guard_keeps_the_writes_of_threads(void **state)
     char *memory = pages(40 * PAGE, 0);
     struct writer writer;
     start(&writer, memory + 8, PAGE / 2, WORDS);
-    for (int i = 0; i < CYCLES / 5; i++)
+    for (int i = 0; i < cycles / 5; i++)
         take_out(engine, put_in(engine, memory, 40 * PAGE), false);
     stop(&writer);
     munmap(memory, 40 * PAGE);
@@ -140,7 +140,7 @@ static void full_guard_lets_system_calls_wait_too(void **state)
     pthread_t thread;
     assert_int_equal(pipe(filler.pipe), 0);
     pthread_create(&thread, NULL, read_into, &filler);
-    for (int i = 0; i < CYCLES / 2; i++)
+    for (int i = 0; i < cycles / 2; i++)
         take_out(engine, put_in(engine, filler.memory, 40 * PAGE), false);
     atomic_store_explicit(&filler.stop, true, memory_order_relaxed); /* the join orders the rest */
     pthread_join(thread, NULL);
@@ -208,7 +208,7 @@ static void check(bool right)
 static void *come_and_go(void *argument)
 {
     struct worker *worker = argument;
-    for (int i = 0; i < CYCLES / 5; i++) {
+    for (int i = 0; i < cycles / 5; i++) {
         size_t size = (size_t)(rand_r(&worker->seed) % 60000 + 1), offset = (size_t)(rand_r(&worker->seed) % 100000);
         char *own = malloc(size);
         memset(own, i, size);
@@ -283,7 +283,7 @@ static void the_heap_works_while_its_pages_move(void **state)
         worker[i] = (struct worker){.engine = engine, .seed = i, .stop = &end};
         pthread_create(&thread[i], NULL, use_the_heap, &worker[i]);
     }
-    for (int i = 0; i < CYCLES / 2; i++) {
+    for (int i = 0; i < cycles / 2; i++) {
         char *block = malloc(1000);
         memset(block, 1, 1000);
         struct region region = put_in(engine, block, 1000);
@@ -351,7 +351,7 @@ static void huge_pages_of_the_kernels_own_accord_move_too(void **state)
     memset(memory, 1, 5 * huge);
     struct writer writer;
     start(&writer, aligned, 3 * huge / WORDS / 8 * 8, WORDS);
-    for (int i = 0; i < CYCLES / 100; i++) {
+    for (int i = 0; i < cycles / 100; i++) {
         struct region whole = put_in(engine, aligned, 3 * huge), part = put_in(engine, aligned + 5000, 100);
         take_out(engine, whole, false);
         take_out(engine, part, true);
@@ -414,6 +414,8 @@ static void signals_wait_while_memory_moves(void **state)
 
 int main(void)
 {
+    if (getenv("SHMEM_TEST_CYCLES"))
+        cycles = atoi(getenv("SHMEM_TEST_CYCLES"));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(register_keeps_every_write_of_a_running_thread),
         cmocka_unit_test(neighbours_on_mixed_pages_lose_nothing),

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "queue/layout.h"
+
 static void push(shmemx_queue_t queue, uint64_t value)
 {
     ok(shmemx_queue_push(queue, &value, sizeof value, 0));
@@ -520,6 +522,26 @@ static void wrong_wishes(void **state)
     ok(shmemx_pool_close(pool));
 }
 
+/* None of it is made: it would take a machine of its own. */
+static void sizes_beyond_32_bits(void **state)
+{
+    struct shmemi_queue_shape shape;
+    (void)state;
+    struct shmemi_queue_config config = {.item_bytes = 1 << 20, .capacity = 8192, .batch = 4096, .many = 1};
+    ok(shmemi_queue_lay_out(&config, &shape));
+    assert_int_equal(shape.gather_bytes, UINT64_C(1) << 32);
+    config = (struct shmemi_queue_config){.item_bytes = UINT64_C(6) << 30, .capacity = 3, .batch = 1};
+    ok(shmemi_queue_lay_out(&config, &shape));
+    assert_true(shape.bytes > UINT64_C(24) << 30 && shape.bytes < UINT64_C(25) << 30); /* a power of two of slots */
+    assert_int_equal(shape.gather_bytes, 0);
+    config.item_bytes = UINT64_C(1) << 40;
+    ok(shmemi_queue_lay_out(&config, &shape));
+    config.item_bytes++;
+    refuses(EINVAL, "item_bytes", shmemi_queue_lay_out(&config, &shape));
+    config = (struct shmemi_queue_config){.item_bytes = UINT64_C(1) << 40, .capacity = UINT64_C(1) << 31, .batch = 1};
+    refuses(EINVAL, "2^46", shmemi_queue_lay_out(&config, &shape));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -542,6 +564,7 @@ int main(void)
         clean_test(messages_without_their_sizes),
         clean_test(closing_moves_in),
         clean_test(flushed_by_time),
+        clean_test(sizes_beyond_32_bits),
         clean_test(wrong_wishes),
     };
     return cmocka_run_group_tests_name("queue/basic", tests, NULL, NULL);

@@ -102,7 +102,7 @@ static void *hold_a_while(void *unused)
 {
     end_with_it(unused);
     atomic_store(&step, 1);
-    usleep(50000);
+    WANT(wait_until(&step, 2));
     return NULL;
 }
 
@@ -123,6 +123,8 @@ static void threads_end_with_mutexes(void **state)
     refuses(EBUSY, "slot", shmemx_mutex_destroy(mutex));
     refuses(ETIMEDOUT, "slot", shmemx_mutex_lock(mutex, 0.001));
     pthread_t waiter = start(want_it, 0);
+    await_sleepers(1);
+    atomic_store(&step, 2);
     pthread_join(holder, NULL);
     pthread_join(waiter, NULL);
     /* given back without repair */
@@ -484,7 +486,7 @@ static void *meet_once(void *unused)
 {
     (void)unused;
     WANT(shmemx_barrier_wait(barrier, 30) >= 0);
-    usleep(200000);
+    WANT(wait_until(&step, 1)); /* lives until the other has been told */
     return NULL;
 }
 
@@ -507,9 +509,11 @@ static void barriers(void **state)
     ok(shmemx_barrier_destroy(barrier));
     /* One ends after the first round, and this thread goes on alone. */
     ok(shmemx_barrier_create(pool, NULL, 2, &barrier));
+    atomic_store(&step, 0);
     pthread_t one = start(meet_once, 0);
     assert_true(shmemx_barrier_wait(barrier, 30) >= 0);
     pthread_join(start(one_too_many, 0), NULL);
+    atomic_store(&step, 1);
     pthread_join(one, NULL);
     refuses(EOWNERDEAD, "1 are expected", shmemx_barrier_wait(barrier, 30));
     ok(shmemx_barrier_state(barrier, &n, NULL));
