@@ -18,8 +18,8 @@ struct stream {
     pthread_mutex_t lock;
     pthread_cond_t moved;
     operation *first, *last;
-    bool busy; /* somebody is doing the first, or what need not be queued */
-    int failed;
+    bool busy;  /* somebody is doing the first, or what need not be queued */
+    int failed; /* with the first thing that could not be done when its time had come; 0: it has not */
     char failure[256];
 };
 
@@ -113,7 +113,7 @@ static void pop(struct stream *s)
     free(gone);
 }
 
-/* Under the lock. What fails ends nothing behind it, and is told when the stream is finished. */
+/* Under the lock. What fails ends nothing behind it, and is told whenever the stream is asked from then on. */
 static bool step(struct stream *s)
 {
     int rc = attempt_unlocked(s, s->first);
@@ -207,10 +207,8 @@ int shmemi_stand_in_finish(struct shmemi_device_stream stream)
     if (rc < 0)
         return rc;
     pthread_mutex_lock(&s->lock);
-    if ((rc = drain(s)) == 0 && s->failed) {
+    if ((rc = drain(s)) == 0 && s->failed)
         rc = shmemi_fail(s->failed, "%s", s->failure);
-        s->failed = 0;
-    }
     pthread_mutex_unlock(&s->lock);
     return rc;
 }

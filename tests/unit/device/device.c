@@ -158,7 +158,7 @@ static void run_own_import(void)
     good(shmemx_export(a, BYTES, NULL, key));
     bad(ENODEV, "there is no", shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, 77, &import));
     bad(EINVAL, "number is -2", shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, -2, &import));
-    for (int number = -1; number < 2; number++) {
+    for (int number = -1; number <= last; number++) {
         good(shmemx_device_import(key, SHMEMX_IMPORT_WRITE, NULL, number, &import));
         good(shmemx_device_import_info(import, &info));
         child_check(info.address == a && info.number == (number == 1));

@@ -364,7 +364,8 @@ static void queue_for_nobody(void *distant, struct shmemi_device_stream own)
     __atomic_store_n(&gate, 1, __ATOMIC_RELEASE);
     bad(ESTALE, "is gone", hal->finish(own));
     child_check(seen == 10);
-    good(hal->finish(own));
+    bad(ESTALE, "is gone", hal->finish(own));
+    bad(ESTALE, "is gone", hal->query(own, &(bool){false}));
 }
 
 static void run_adopted(void)
