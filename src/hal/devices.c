@@ -157,6 +157,7 @@ void shmemi_hal_tell_fallback(const char *type, const char *why)
     char text[TEXT_MOST];
     if (!shmemi_hal_fallback_untold(type))
         return;
+    shmemi_log_configure(); /* there may be neither a job nor a pool yet; what is wrong with SHMEM_LOG these will say */
     survey(device_of(type), text);
     shmemi_warn("hal", "SHMEM_DEVICE_FALLBACK=host: host memory in place of type '%s': %s (%s)", type, why, text);
 }

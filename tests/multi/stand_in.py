@@ -44,6 +44,7 @@ def it_is_said_once():
         outcome = good([SHMEMRUN, '-n', n, PROGRAM, 'all_ways', 'npu'], HOST)
         assert warnings(outcome) == 1 and 'no Ascend driver' in outcome.err, outcome
     assert warnings(good([PROGRAM, 'all_ways', 'cuda'], HOST)) == 1
+    assert warnings(good([PROGRAM, 'alone', 'cuda'], {**HOST, 'SHMEM_LOG': 'error'})) == 0
 
 
 def unless_it_is_asked_for_it_is_an_error():
