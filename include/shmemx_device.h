@@ -159,6 +159,12 @@ SHMEMX_API int shmemx_device_import_close(shmemx_device_import_t import);
    -EACCES: imported for reading. */
 SHMEMX_API int shmemx_device_copy(void *dest, const void *source, size_t bytes);
 
+/* Copies `count` blocks of `bytes` each, from one to the next of which it is dest_step and source_step bytes (0: the
+   same block again); between dest and source nothing overlaps. As many copies of the driver, but the device is waited
+   for once. Each end lies, as a whole, in one buffer or import, or in host memory. */
+SHMEMX_API int shmemx_device_copy_blocks(void *dest, size_t dest_step, const void *source, size_t source_step,
+                                         size_t bytes, size_t count);
+
 /* --- streams ------------------------------------------------------------------------------------------------------ */
 
 typedef struct shmemx_stream *shmemx_stream_t;

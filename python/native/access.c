@@ -289,6 +289,8 @@ static PyObject *access_wait_on(PyObject *module, PyObject *const *args, Py_ssiz
         return NULL;
     EXT_CALL(rc, stream ? shmemx_wait_on_stream(region->handle, offset, cmp, value.u64, stream)
                         : shmemx_wait_value(region->handle, offset, SHMEMX_UINT64, cmp, &value, SHMEMX_FOREVER));
+    if (stream && rc == 0 && region->info.kind == SHMEMX_KIND_DEVICE)
+        ext_stream_waits(args[5]);
     return ext_answer(fn, rc);
 }
 

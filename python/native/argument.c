@@ -12,7 +12,27 @@ static PyObject *integer(const char *fn, const char *argument, PyObject *object)
         ext_fail(fn, EXT_TYPE, "%s is a %s, but must be an integer", argument, Py_TYPE(object)->tp_name);
         return NULL;
     }
-    return PyNumber_Index(object);
+    PyObject *number = PyNumber_Index(object);
+    if (!number && PyErr_ExceptionMatches(PyExc_TypeError)) { /* of an array of several elements */
+        PyErr_Clear();
+        ext_fail(fn, EXT_TYPE, "%s is a %s, but must be an integer", argument, Py_TYPE(object)->tp_name);
+    }
+    return number;
+}
+
+const char *ext_text(const char *fn, const char *argument, PyObject *object)
+{
+    Py_ssize_t bytes;
+    const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &bytes) : NULL;
+    if (text && strlen(text) == (size_t)bytes)
+        return text;
+    PyErr_Clear();
+    if (!PyUnicode_Check(object))
+        ext_fail(fn, EXT_TYPE, "%s is a %s, but must be text", argument, Py_TYPE(object)->tp_name);
+    else
+        ext_fail(fn, EXT_VALUE, "%s has %s in it", argument,
+                 text ? "a zero character" : "half a character (a surrogate), which UTF-8 has not,");
+    return NULL;
 }
 
 static bool out_of_range(const char *fn, const char *argument, PyObject *number, const char *must)
@@ -82,10 +102,15 @@ bool ext_timeout(const char *fn, PyObject *object, double otherwise, double *out
         return true;
     double seconds = PyFloat_AsDouble(object);
     if (seconds == -1.0 && PyErr_Occurred()) {
-        if (!PyErr_ExceptionMatches(PyExc_TypeError))
+        bool huge = PyErr_ExceptionMatches(PyExc_OverflowError);
+        if (!huge && !PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError))
             return false;
         PyErr_Clear();
-        ext_fail(fn, EXT_TYPE, "timeout is a %s, but must be a number of seconds or None", Py_TYPE(object)->tp_name);
+        if (huge)
+            ext_fail(fn, EXT_RANGE, "timeout is a huge number: for ever is None");
+        else
+            ext_fail(fn, EXT_TYPE, "timeout is a %s, but must be a number of seconds or None",
+                     Py_TYPE(object)->tp_name);
         return false;
     }
     if (isnan(seconds) || seconds < 0) {
@@ -249,12 +274,12 @@ bool ext_value_from(const char *fn, const char *argument, PyObject *object, shme
                  ext_type_names[type]);
         return false;
     }
-    if (!PyIndex_Check(object)) {
+    PyObject *number = PyIndex_Check(object) ? PyNumber_Index(object) : NULL;
+    if (!number && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError))) {
+        PyErr_Clear();
         ext_fail(fn, EXT_TYPE, "%s is a %s, but the elements are %s", argument, Py_TYPE(object)->tp_name,
                  ext_type_names[type]);
-        return false;
     }
-    PyObject *number = PyNumber_Index(object);
     if (!number)
         return false;
     int overflow;

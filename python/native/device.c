@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <structmember.h>
+#include <unistd.h>
 
 enum what { POOL, BLOCK, IMPORT, STREAM };
 
@@ -19,6 +20,7 @@ struct thing {
     unsigned long address;
     size_t size;
     int number, read_only, kept;
+    bool waits; /* a stream: for a word of its device, perhaps still */
     PyObject *type, *note, *key, *token;
     PyObject *extra; /* for the Python side */
 };
@@ -145,7 +147,7 @@ static struct thing *thing_from(const char *fn, PyObject *object, PyTypeObject *
 
 static bool type_and_number(const char *fn, PyObject *const *args, const char **type, int *number)
 {
-    return (*type = PyUnicode_AsUTF8(args[0])) && ext_int(fn, "device", args[1], number);
+    return (*type = ext_text(fn, "type", args[0])) && ext_int(fn, "device", args[1], number);
 }
 
 /* --- devices ------------------------------------------------------------------------------------------ */
@@ -154,7 +156,7 @@ static bool type_and_number(const char *fn, PyObject *const *args, const char **
 static PyObject *device_count(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     EXT_ARGUMENTS("device_count", 2);
-    const char *type = PyUnicode_AsUTF8(args[1]);
+    const char *type = ext_text(fn, "type", args[1]);
     int rc;
     if (!type)
         return NULL;
@@ -293,7 +295,8 @@ static PyObject *device_import(PyObject *module, PyObject *const *args, Py_ssize
 {
     EXT_ARGUMENTS("device_import", 5);
     shmemx_device_import_t import;
-    const char *key = PyUnicode_AsUTF8(args[1]), *token = args[3] == Py_None ? NULL : PyUnicode_AsUTF8(args[3]);
+    const char *key = ext_text(fn, "key", args[1]);
+    const char *token = !key || args[3] == Py_None ? NULL : ext_text(fn, "token", args[3]);
     int mode, number, rc;
     if (!key || (!token && args[3] != Py_None) || !ext_int(fn, "mode", args[2], &mode) ||
         !ext_int(fn, "device", args[4], &number))
@@ -303,6 +306,33 @@ static PyObject *device_import(PyObject *module, PyObject *const *args, Py_ssize
 }
 
 /* --- copies and streams ------------------------------------------------------------------------------- */
+
+/* What shmemx_device_copy_blocks() takes; the caller keeps both ends alive. */
+struct blocks {
+    void *to, *from;
+    size_t to_step, from_step, bytes, count;
+};
+
+static bool blocks_from(const char *fn, PyObject *const *args, struct blocks *b)
+{
+    b->to = PyLong_AsVoidPtr(args[0]);
+    b->from = PyErr_Occurred() ? NULL : PyLong_AsVoidPtr(args[2]);
+    return !PyErr_Occurred() && ext_size(fn, "step", args[1], &b->to_step) &&
+           ext_size(fn, "step", args[3], &b->from_step) && ext_size(fn, "size", args[4], &b->bytes) &&
+           ext_size(fn, "count", args[5], &b->count);
+}
+
+/* (fn, to, step, from, step, size of a block, count) */
+static PyObject *device_copy_blocks(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("device_copy_blocks", 7);
+    struct blocks b;
+    int rc;
+    if (!blocks_from(fn, args + 1, &b))
+        return NULL;
+    EXT_UNLOCKED(rc, shmemx_device_copy_blocks(b.to, b.to_step, b.from, b.from_step, b.bytes, b.count));
+    return ext_answer(fn, rc);
+}
 
 /* Addresses of a copy; the caller keeps both ends alive. */
 static bool two_ends(const char *fn, PyObject *const *args, void **to, void **from, size_t *bytes)
@@ -334,13 +364,13 @@ static PyObject *stream_create(PyObject *module, PyObject *const *args, Py_ssize
     int number, rc;
     if (!type_and_number(fn, args + 1, &type, &number))
         return NULL;
-    void *native = args[3] == Py_None ? NULL : PyLong_AsVoidPtr(args[3]);
-    if (PyErr_Occurred())
+    size_t native = 0;
+    if (args[3] != Py_None && !ext_size(fn, "native", args[3], &native))
         return NULL;
     if (args[3] == Py_None)
         EXT_UNLOCKED(rc, shmemx_stream_create(type, number, &stream));
     else
-        EXT_UNLOCKED(rc, shmemx_stream_wrap(type, number, native, &stream));
+        EXT_UNLOCKED(rc, shmemx_stream_wrap(type, number, (void *)native, &stream));
     if (rc < 0)
         return ext_fail_rc(fn, rc);
     struct thing *t = new_thing(&stream_type, STREAM);
@@ -361,6 +391,11 @@ shmemx_stream_t ext_stream_from(const char *fn, PyObject *object)
     return t ? (shmemx_stream_t)t->handle : NULL;
 }
 
+void ext_stream_waits(PyObject *stream)
+{
+    ((struct thing *)stream)->waits = true;
+}
+
 /* (fn, stream) */
 static PyObject *stream_finish(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
@@ -370,6 +405,7 @@ static PyObject *stream_finish(PyObject *module, PyObject *const *args, Py_ssize
     if (!t)
         return NULL;
     EXT_UNLOCKED(rc, shmemx_stream_finish((shmemx_stream_t)t->handle));
+    t->waits &= rc != 0;
     return ext_answer(fn, rc);
 }
 
@@ -393,17 +429,25 @@ static PyObject *stream_close(PyObject *module, PyObject *const *args, Py_ssize_
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-/* (fn, stream, to, from, size) */
-static PyObject *stream_copy(PyObject *module, PyObject *const *args, Py_ssize_t n)
+static int queue_blocks(const struct blocks *b, shmemx_stream_t stream)
 {
-    EXT_ARGUMENTS("stream_copy", 5);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < b->count; i++)
+        rc = shmemx_copy_on_stream((char *)b->to + i * b->to_step, (const char *)b->from + i * b->from_step, b->bytes,
+                                   stream);
+    return rc;
+}
+
+/* (fn, stream, to, step, from, step, size of a block, count) */
+static PyObject *stream_copy_blocks(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    EXT_ARGUMENTS("stream_copy_blocks", 8);
     struct thing *t = thing_from(fn, args[1], &stream_type, "stream");
-    void *to, *from;
-    size_t bytes;
+    struct blocks b;
     int rc;
-    if (!t || !two_ends(fn, args + 2, &to, &from, &bytes))
+    if (!t || !blocks_from(fn, args + 2, &b))
         return NULL;
-    EXT_UNLOCKED(rc, shmemx_copy_on_stream(to, from, bytes, (shmemx_stream_t)t->handle));
+    EXT_UNLOCKED(rc, queue_blocks(&b, (shmemx_stream_t)t->handle));
     return ext_answer(fn, rc);
 }
 
@@ -423,6 +467,7 @@ static PyObject *stream_value(PyObject *module, PyObject *const *args, Py_ssize_
         EXT_UNLOCKED(rc, shmemx_write_value_on_stream(at, value, (shmemx_stream_t)t->handle));
     else
         EXT_UNLOCKED(rc, shmemx_wait_value_on_stream(at, (shmemx_until_t)until, value, (shmemx_stream_t)t->handle));
+    t->waits |= until >= 0 && rc == 0;
     return ext_answer(fn, rc);
 }
 
@@ -508,10 +553,41 @@ static PyObject *dlpack(PyObject *module, PyObject *const *args, Py_ssize_t n)
 
 /* --- the end ------------------------------------------------------------------------------------------ */
 
+/* Whether a stream waits for a word that nobody has written, nor writes within a second. */
+static bool waits_in_vain(const struct thing *t)
+{
+    enum { PATIENCE = 1000 }; /* ms */
+    if (t->what != STREAM || !t->handle || !t->waits)
+        return false;
+    int rc = 0, ignored;
+    for (int i = 0; i < PATIENCE && (rc = shmemx_stream_query((shmemx_stream_t)t->handle)) == 0; i++)
+        EXT_UNLOCKED(ignored, usleep(1000)); /* another thread may write it */
+    (void)ignored;
+    return rc == 0;
+}
+
+/* A driver that waits for such a stream does so for ever: everything is left to the end of the process. */
+static bool left_to_the_driver(void)
+{
+    struct thing *waits = things;
+    while (waits && !waits_in_vain(waits))
+        waits = waits->next;
+    if (!waits)
+        return false;
+    PySys_FormatStderr("shmem: at the end of the program a stream on %U:%d waits for a word that nobody has written "
+                       "(wait_value): memory and streams of devices are left to the driver\n",
+                       waits->type, waits->number);
+    for (struct thing *t = things; t; t = t->next)
+        t->handle = NULL;
+    return true;
+}
+
 /* When the interpreter ends: imports and streams, then what they may have been of. */
 static PyObject *close_devices(PyObject *module, PyObject *none)
 {
     (void)module, (void)none;
+    if (left_to_the_driver())
+        Py_RETURN_NONE;
     for (enum what what = STREAM;; what--) {
         for (struct thing *t = things; t; t = t->next)
             if (t->what == what && what != BLOCK) {
@@ -543,11 +619,12 @@ PyMethodDef ext_device_methods[] = {
     FAST("device_free", device_free),
     FAST("device_import", device_import),
     FAST("device_copy", device_copy),
+    FAST("device_copy_blocks", device_copy_blocks),
     FAST("stream_create", stream_create),
     FAST("stream_finish", stream_finish),
     FAST("stream_query", stream_query),
     FAST("stream_close", stream_close),
-    FAST("stream_copy", stream_copy),
+    FAST("stream_copy_blocks", stream_copy_blocks),
     FAST("stream_value", stream_value),
     FAST("dlpack", dlpack),
     {"close_devices", close_devices, METH_NOARGS, NULL},

@@ -87,6 +87,8 @@ int ext_state_init(PyObject *module);
     if (!fn)                                                                                                           \
     return NULL
 
+/* Text without zero characters, as UTF-8; NULL with an exception. */
+const char *ext_text(const char *fn, const char *argument, PyObject *object);
 bool ext_size(const char *fn, const char *argument, PyObject *object, size_t *out);
 bool ext_int(const char *fn, const char *argument, PyObject *object, int *out);
 bool ext_pe(const char *fn, const char *argument, PyObject *object, int *out);
@@ -291,6 +293,8 @@ int ext_device_init(PyObject *module);
 
 /* The stream, or NULL with an exception. */
 shmemx_stream_t ext_stream_from(const char *fn, PyObject *object);
+/* It may wait for a word of its device from now on, perhaps for ever. */
+void ext_stream_waits(PyObject *stream);
 
 /* --- foreign.c: memory of devices that other libraries allocated --------------------------------------- */
 

@@ -263,7 +263,7 @@ static PyObject *refuse(const char *fn, const struct place *p, int rc)
 static PyObject *device_hold(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     EXT_ARGUMENTS("device_hold", 7);
-    struct place p = {.type = PyUnicode_AsUTF8(args[1])};
+    struct place p = {.type = ext_text(fn, "type", args[1])};
     struct piece *piece = NULL;
     size_t address, around;
     int rc;

@@ -479,7 +479,7 @@ static PyObject *group_join(PyObject *module, PyObject *const *args, Py_ssize_t 
     EXT_ARGUMENTS("group_join", 4);
     int rank, ranks, rc;
     shmemx_group_t group = NULL;
-    const char *key = PyUnicode_AsUTF8(args[1]);
+    const char *key = ext_text(fn, "key", args[1]);
     if (!key || !ext_int(fn, "rank", args[2], &rank) || !ext_int(fn, "ranks", args[3], &ranks))
         return NULL;
     EXT_UNLOCKED(rc, shmemx_group_join(key, rank, ranks, &group));

@@ -119,19 +119,12 @@ static bool token_from(const char *fn, PyObject *object, const char **out)
     *out = NULL;
     if (object == Py_None)
         return true;
-    if (!PyUnicode_Check(object)) {
-        ext_fail(fn, EXT_TYPE, "token is a %s, but must be text of shmem.token()", Py_TYPE(object)->tp_name);
-        return false;
-    }
-    return (*out = PyUnicode_AsUTF8(object)) != NULL;
+    return (*out = ext_text(fn, "token", object)) != NULL;
 }
 
 static const char *key_from(const char *fn, PyObject *object)
 {
-    if (PyUnicode_Check(object))
-        return PyUnicode_AsUTF8(object);
-    ext_fail(fn, EXT_TYPE, "key is a %s, but must be text", Py_TYPE(object)->tp_name);
-    return NULL;
+    return ext_text(fn, "key", object);
 }
 
 static struct import *new_import(PyObject *key, PyObject *mode, PyObject *token)

@@ -211,7 +211,7 @@ static PyObject *pool_create(PyObject *module, PyObject *args)
 static PyObject *pool_open(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     EXT_ARGUMENTS("pool_open", 2);
-    const char *name = PyUnicode_AsUTF8(args[1]);
+    const char *name = ext_text(fn, "name_or_key", args[1]);
     shmemx_pool_t pool;
     int rc;
     if (!name)
@@ -224,7 +224,7 @@ static PyObject *pool_open(PyObject *module, PyObject *const *args, Py_ssize_t n
 static PyObject *file_open(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     EXT_ARGUMENTS("file_open", 3);
-    const char *path = PyBytes_AsString(args[1]), *mode = path ? PyUnicode_AsUTF8(args[2]) : NULL;
+    const char *path = PyBytes_AsString(args[1]), *mode = path ? ext_text(fn, "mode", args[2]) : NULL;
     shmemx_pool_t pool;
     int rc;
     if (!mode)
@@ -633,7 +633,7 @@ static PyObject *pool_name(PyObject *module, PyObject *const *args, Py_ssize_t n
 {
     EXT_ARGUMENTS("pool_name", 4);
     struct ext_pool_block *block = ext_pool_block_from(fn, args[1]);
-    const char *name = block ? PyUnicode_AsUTF8(args[2]) : NULL;
+    const char *name = block ? ext_text(fn, "name", args[2]) : NULL;
     char *note;
     Py_ssize_t note_bytes;
     int rc;
@@ -652,7 +652,7 @@ static PyObject *pool_find(PyObject *module, PyObject *const *args, Py_ssize_t n
 {
     EXT_ARGUMENTS("pool_find", 3);
     struct ext_pool *pool = ext_pool_from(fn, args[1]);
-    const char *name = pool ? PyUnicode_AsUTF8(args[2]) : NULL;
+    const char *name = pool ? ext_text(fn, "name", args[2]) : NULL;
     shmemx_named_t found;
     int rc;
     if (!name)
@@ -674,7 +674,7 @@ static PyObject *pool_unname(PyObject *module, PyObject *const *args, Py_ssize_t
 {
     EXT_ARGUMENTS("pool_unname", 3);
     struct ext_pool *pool = ext_pool_from(fn, args[1]);
-    const char *name = pool ? PyUnicode_AsUTF8(args[2]) : NULL;
+    const char *name = pool ? ext_text(fn, "name", args[2]) : NULL;
     int rc;
     if (!name)
         return NULL;
@@ -708,7 +708,7 @@ static PyObject *pool_what(PyObject *module, PyObject *const *args, Py_ssize_t n
 {
     EXT_ARGUMENTS("pool_what", 3);
     struct ext_pool *pool = ext_pool_from(fn, args[1]);
-    const char *name = pool ? PyUnicode_AsUTF8(args[2]) : NULL;
+    const char *name = pool ? ext_text(fn, "name", args[2]) : NULL;
     int rc;
     if (!name)
         return NULL;

@@ -659,7 +659,7 @@ static PyObject *queue_create(PyObject *module, PyObject *args)
     struct ext_pool *pool = ext_pool_from(fn, holder);
     if (!pool || !ext_size(fn, "item", item_bytes, &attr.item_bytes) ||
         !ext_size(fn, "capacity", capacity, &attr.capacity) || !ext_size(fn, "max_message", most, &attr.max_message) ||
-        (name != Py_None && !(text = PyUnicode_AsUTF8(name))))
+        (name != Py_None && !(text = ext_text(fn, "name", name))))
         return NULL;
     attr.batch = (unsigned)batch;
     attr.producers = (unsigned)producers;

@@ -143,7 +143,7 @@ static PyObject *region_register(PyObject *module, PyObject *const *args, Py_ssi
     attr.access = (unsigned)access;
     attr.type = (shmemx_type_t)type;
     attr.move = PyObject_IsTrue(args[6]);
-    if (args[5] != Py_None && !(attr.name = PyUnicode_AsUTF8(args[5])))
+    if (args[5] != Py_None && !(attr.name = ext_text(fn, "name", args[5])))
         return NULL;
     if (!ext_memory_get(fn, "the memory", args[2], true, &memory))
         return NULL;
@@ -166,7 +166,7 @@ static PyObject *region_find(PyObject *module, PyObject *const *args, Py_ssize_t
     const char *name = NULL;
     if (!ext_may_call(fn) || !ext_pe(fn, "pe", args[2], &pe) || !ext_timeout(fn, args[5], ext_state.patience, &timeout))
         return NULL;
-    if (args[3] != Py_None ? !(name = PyUnicode_AsUTF8(args[3])) : !ext_size(fn, "index", args[4], &number))
+    if (args[3] != Py_None ? !(name = ext_text(fn, "name", args[3])) : !ext_size(fn, "index", args[4], &number))
         return NULL;
     struct ext_region *region = new_region(args[1], EXT_FOUND, Py_None);
     if (!region)
@@ -507,7 +507,7 @@ static PyObject *heap_malloc(PyObject *module, PyObject *const *args, Py_ssize_t
     EXT_ARGUMENTS("malloc", 5);
     size_t size, align;
     void *at = NULL;
-    const char *kind = args[3] == Py_None ? NULL : PyUnicode_AsUTF8(args[3]);
+    const char *kind = args[3] == Py_None ? NULL : ext_text(fn, "device", args[3]);
     if (!ext_may_call(fn) || !ext_size(fn, "size", args[1], &size) || !ext_size(fn, "align", args[2], &align) ||
         (!kind && args[3] != Py_None))
         return NULL;
@@ -554,7 +554,7 @@ static PyObject *heap_info(PyObject *module, PyObject *const *args, Py_ssize_t n
 {
     EXT_ARGUMENTS("heap_info", 2);
     shmemx_heap_info_t info;
-    const char *kind = args[1] == Py_None ? NULL : PyUnicode_AsUTF8(args[1]);
+    const char *kind = args[1] == Py_None ? NULL : ext_text(fn, "device", args[1]);
     if (!ext_may_call(fn) || (!kind && args[1] != Py_None))
         return NULL;
     int rc = shmemx_heap_info_kind(kind, &info);

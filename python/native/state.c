@@ -129,8 +129,8 @@ static PyObject *job_init(PyObject *module, PyObject *args)
     if ((rank != Py_None && !ext_int("init", "rank", rank, &attr.rank)) ||
         (n_pes != Py_None && !ext_int("init", "world_size", n_pes, &attr.n_pes)) ||
         (heap_size != Py_None && !ext_size("init", "heap_size", heap_size, &attr.heap_size)) ||
-        (uid != Py_None && !(attr.uid = PyUnicode_AsUTF8(uid))) ||
-        (kind != Py_None && !(attr.heap_kind = PyUnicode_AsUTF8(kind))))
+        (uid != Py_None && !(attr.uid = ext_text("init", "unique_id", uid))) ||
+        (kind != Py_None && !(attr.heap_kind = ext_text("init", "device", kind))))
         return NULL;
     if (rank != Py_None && attr.rank < 0)
         return ext_fail("init", EXT_RANGE, "rank is %d, but PEs are numbered from 0", attr.rank);

@@ -164,6 +164,15 @@ static void sync_dealloc(PyObject *self)
     type->tp_free(self); /* who has a class in Python counts that down itself */
 }
 
+/* Whether nobody has revoked it. */
+static bool still_works(PyObject *key)
+{
+    const char *text = PyUnicode_AsUTF8(key);
+    shmemx_pool_t pool;
+    PyErr_Clear();
+    return text && shmemx_key_what(text, &pool) >= 0;
+}
+
 static PyObject *sync_export(PyObject *self, PyObject *none)
 {
     (void)none;
@@ -171,7 +180,7 @@ static PyObject *sync_export(PyObject *self, PyObject *none)
     char text[SHMEMX_KEY_TEXT];
     if (!ext_sync_handle("export", self))
         return NULL;
-    if (sync->key == Py_None) {
+    if (sync->key == Py_None || !still_works(sync->key)) {
         int rc = operations[sync->is].export(sync->handle, text);
         if (rc < 0)
             return ext_fail_rc("export", rc);
@@ -790,7 +799,7 @@ static PyObject *sync_create(PyObject *module, PyObject *const *args, Py_ssize_t
     uint64_t value;
     int is, rc = -EINVAL;
     if (!pool || !ext_int(fn, "type", args[3], &is) || !take_class(args[1], is) ||
-        (args[4] != Py_None && !(name = PyUnicode_AsUTF8(args[4]))))
+        (args[4] != Py_None && !(name = ext_text(fn, "name", args[4]))))
         return NULL;
     if (!ext_home_begin(fn, pool)) /* creating takes the pool's lock for a moment, and may make the pool grow */
         return NULL;
@@ -829,7 +838,7 @@ static PyObject *sync_find(PyObject *module, PyObject *const *args, Py_ssize_t n
 {
     EXT_ARGUMENTS("sync_find", 5);
     struct ext_pool *pool = ext_pool_from(fn, args[2]);
-    const char *name = pool ? PyUnicode_AsUTF8(args[4]) : NULL;
+    const char *name = pool ? ext_text(fn, "name", args[4]) : NULL;
     void *handle = NULL;
     int is, rc;
     if (!name || !ext_int(fn, "type", args[3], &is) || !take_class(args[1], is))
@@ -846,7 +855,7 @@ static PyObject *sync_import(PyObject *module, PyObject *const *args, Py_ssize_t
 {
     EXT_ARGUMENTS("sync_import", 5);
     struct ext_pool *pool = ext_pool_from(fn, args[2]);
-    const char *key = pool ? PyUnicode_AsUTF8(args[4]) : NULL;
+    const char *key = pool ? ext_text(fn, "key", args[4]) : NULL;
     void *handle = NULL;
     int is, rc;
     if (!key || !ext_int(fn, "type", args[3], &is) || !take_class(args[1], is))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _aliases, _ext, _memory
+from ._argument import choice
 from ._region import _FOUND, _SYMMETRIC, Region, itemsize, tensor_over
 from ._symmetric import region_of
 from .errors import make
@@ -154,9 +155,7 @@ _SIGNAL_OPERATIONS = {'set': 0, 'add': 1}
 
 
 def signal_operation(function: str, op: Any) -> int:
-    if op not in _SIGNAL_OPERATIONS:
-        raise make(function, 'value', f"op is {op!r}, but must be 'set' or 'add'")
-    return _SIGNAL_OPERATIONS[op]
+    return choice(function, 'op', op, _SIGNAL_OPERATIONS)  # type: ignore[no-any-return]
 
 
 def _put_signal(function: str, region: Any, pe: Any, offset: Any, size: Any, signal: Any, value: Any, sig_offset: Any,
@@ -419,10 +418,8 @@ _COMPARISONS = {'==': _ext.CMP_EQ, '!=': _ext.CMP_NE, '<': _ext.CMP_LT, '<=': _e
 
 
 def comparison(function: str, cmp: Any) -> int:
-    code = _COMPARISONS.get(_aliases.COMPARISONS.get(cmp, cmp))
-    if code is None:
-        raise make(function, 'value', f'cmp is {cmp!r}, but must be one of {", ".join(_COMPARISONS)}')
-    return code
+    return choice(function, 'cmp', _aliases.COMPARISONS.get(cmp, cmp) if isinstance(cmp, str) else cmp,  # type: ignore[no-any-return]
+                  _COMPARISONS)
 
 
 @_aliases.accepts
@@ -436,9 +433,8 @@ def wait(region: Any, timeout: float | None = None, for_: str = 'any') -> None:
     dst_mr=None did not fit), Stale, InvalidArgument (a peer's region, a symmetric array); what a signal handler raises,
     such as KeyboardInterrupt. Any thread may call it; the GIL is released.
     """
-    if for_ not in _EVENTS:
-        raise make('wait', 'value', f"for_ is {for_!r}, but must be 'any', 'write' or 'read'")
-    _ext.wait_event('wait', as_region('wait', 'region', region), _EVENTS[for_], timeout)
+    event = choice('wait', 'for_', for_, _EVENTS)
+    _ext.wait_event('wait', as_region('wait', 'region', region), event, timeout)
 
 
 @_aliases.accepts

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import json
 import operator
-import weakref
 from typing import Any
 
 import numpy as np
 
 from . import _ext
-from ._stand_in import HostSide
-from .errors import make
+from ._stand_in import HostSide, Known, holder_of
+from .errors import make, shown
 
 _new = np.ndarray.__new__
 _index = operator.index
@@ -34,70 +33,18 @@ class Buffer(HostSide):
 
     __slots__ = ()
 
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        if array is self:  # an operation in place
-            return array
-        plain = array.view(np.ndarray) if isinstance(array, Buffer) and owner_of(array) is None else array
-        return plain[()] if return_scalar or (plain.ndim == 0 and context is None and not _RETURN_SCALAR) else plain
-
-    def copy(self, order: Any = 'C') -> np.ndarray[Any, Any]:
-        """A plain array in private memory."""
-        return np.array(self, order=order, copy=True, subok=False)
-
-    def __copy__(self) -> np.ndarray[Any, Any]:
-        return np.array(self, copy=True, subok=False)
-
-    def __deepcopy__(self, memo: Any) -> np.ndarray[Any, Any]:
-        return np.array(self, copy=True, subok=False)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        from . import _key  # which needs this module
-        return _key.reduce_buffer(self) or self.view(np.ndarray).__reduce_ex__(protocol)
-
-    def __reduce__(self) -> Any:
-        return self.__reduce_ex__(2)
-
-
-_RETURN_SCALAR = int(np.__version__.split('.')[0]) >= 2  # NumPy says itself when a scalar is wanted
-
-
-def _plain(name: str) -> Any:
-    """Methods whose results are copies."""
-    original = getattr(np.ndarray, name)
-
-    def method(self: Any, *args: Any, **keywords: Any) -> Any:
-        return original(self.view(np.ndarray), *args, **keywords)
-
-    method.__name__, method.__doc__ = name, original.__doc__
-    return method
-
-
-for _name in ('flatten', 'take', 'repeat', 'compress', 'choose', 'argsort', 'argmax', 'argmin', 'nonzero', 'searchsorted',
-              'tolist', 'tobytes'):
-    setattr(Buffer, _name, _plain(_name))
-
-
-def _astype(self: Any, dtype: Any, order: Any = 'K', casting: Any = 'unsafe', subok: bool = True, copy: bool = True) -> Any:
-    made = np.ndarray.astype(self, dtype, order, casting, subok, copy)
-    return made if made is self else made.view(np.ndarray)
-
-
-_astype.__name__, _astype.__doc__ = 'astype', np.ndarray.astype.__doc__
-Buffer.astype = _astype  # type: ignore[method-assign]
-
 
 def owner_of(x: Any) -> Any:
     """The block or import that holds the memory of this array, or None: it is other memory."""
-    while isinstance(x, (np.ndarray, memoryview)):
-        x = x.obj if isinstance(x, memoryview) else x.base
-    return x if isinstance(x, (_ext.PoolBlock, _ext.ImportHandle)) else None
+    holder = holder_of(x)
+    return holder if isinstance(holder, (_ext.PoolBlock, _ext.ImportHandle)) else None
 
 
 def known_block(pool: Any, block: Any, mine: bool = False) -> Any:
     """The block of this process for the buffer that `block` speaks of: there is one for each buffer that was exported,
     named or kept, so that freeing it once makes all arrays on it stale. mine: this block is to be that one."""
     if pool.extra is None:
-        pool.extra = weakref.WeakValueDictionary()
+        pool.extra = Known()
     known = pool.extra.get(block.address)
     if mine or known is None or not known.is_open or known.size != block.size:
         pool.extra[block.address] = known = block
@@ -134,8 +81,8 @@ def kind_of(function: str, dtype: Any) -> np.dtype[Any]:
         pass
     try:
         made: np.dtype[Any] = np.dtype(dtype)
-    except (TypeError, ValueError):
-        raise make(function, 'type', f'dtype is {dtype!r}, which NumPy does not know as a dtype') from None
+    except Exception:  # also of what has a dtype, or a text, of its own
+        raise make(function, 'type', f'dtype is {shown(dtype)}, which NumPy does not know as a dtype') from None
     if made.hasobject:
         raise make(function, 'type', f'dtype is {made}, whose elements are pointers into one process: other processes '
                                      'could not follow them')

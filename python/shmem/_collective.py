@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _aliases, _ext, _memory
 from ._region import Region
-from .errors import make
+from .errors import make, shown
 
 _FLOATS = {_ext.TYPES[name] for name in ('float16', 'bfloat16', 'float32', 'float64', 'longdouble')}
 _INTEGERS = {code for name, code in _ext.TYPES.items() if name.startswith(('int', 'uint'))}
@@ -32,12 +32,12 @@ def _element_type(memory: _memory.Memory, op: str) -> int:
         if str(memory.dtype) not in ('bool', 'torch.bool'):
             raise make('all_reduce', 'type', f'x has elements of type {memory.dtype}, which cannot be reduced')
         if op not in _BITWISE and op not in ('min', 'max'):
-            raise make('all_reduce', 'type', f"x has elements of type bool, but op is {op!r}: use 'or', 'and' or 'xor'")
+            raise make('all_reduce', 'type', f"x has elements of type bool, but op is {shown(op)}: use 'or', 'and' or 'xor'")
         return _ext.TYPES['uint8']
     if op == 'avg' and code not in _FLOATS:
         raise make('all_reduce', 'type', f"op is 'avg', which needs floats, but x has elements of type {memory.dtype}")
     if op in _BITWISE and code not in _INTEGERS:
-        raise make('all_reduce', 'type', f'op is {op!r}, which needs integers, but x has elements of type {memory.dtype}')
+        raise make('all_reduce', 'type', f'op is {shown(op)}, which needs integers, but x has elements of type {memory.dtype}')
     return code
 
 
@@ -82,7 +82,7 @@ def all_reduce(x: Any, op: str = 'sum') -> Any:
     """
     kind = _aliases.OPERATIONS.get(op, op) if isinstance(op, str) else None
     if kind not in _ext.OPERATIONS and kind != 'avg':
-        raise make('all_reduce', 'value', f'op is {op!r}, but must be one of {", ".join(_ext.OPERATIONS)}, avg')
+        raise make('all_reduce', 'value', f'op is {shown(op)}, but must be one of {", ".join(_ext.OPERATIONS)}, avg')
     memory = _memory_of('all_reduce', 'x', x, True)
     code = _element_type(memory, kind)
     count = 1

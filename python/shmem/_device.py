@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import atexit
 import errno
+import math
 import operator
 import time
 from types import TracebackType
@@ -12,14 +13,17 @@ from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
-from . import _ext, _memory, _stand_in
+from . import _argument, _ext, _memory, _stand_in, _strided
 from ._buffer import kind_of, layout_of, write_note
-from ._foreign import TYPES, contiguous, foreign_memory, forget_key
-from .errors import make
+from ._fixed import Fixed, set_once
+from ._foreign import TYPES, foreign_memory, forget_key
+from ._strided import contiguous
+from .errors import Error, NotInitialized, NotSupported, make, shown
 
 _DLPACK_DEVICES = {'cuda': 2, 'npu': 12}  # as DLPack numbers them; 12: an extension's, as torch_npu has it
 _DLPACK_CODES = {'i': 0, 'u': 1, 'f': 2, 'c': 5, 'b': 6}
 _READ, _WRITE = _ext.IMPORT_MODES['r'], _ext.IMPORT_MODES['rw']
+DIGITS = 4  # of the number of a device
 _new = object.__new__
 
 atexit.register(_ext.close_devices)
@@ -28,11 +32,11 @@ atexit.register(_ext.close_devices)
 # --- devices ----------------------------------------------------------------------------------------------------------------------------------
 
 
-def _place(function: str, device: Any) -> tuple[str, int]:
+def place(function: str, device: Any, argument: str = 'device') -> tuple[str, int]:
     """('npu', 1) for 'npu:1' and 'npu' for the first."""
     name, colon, number = device.partition(':') if isinstance(device, str) else ('', '', '')
-    if name not in TYPES or (colon and not number.isdecimal()):
-        raise make(function, 'value', f"device is {device!r}, but must be such as 'npu' or 'cuda:1'")
+    if name not in TYPES or (colon and not (number.isascii() and number.isdecimal() and len(number) <= DIGITS)):
+        raise make(function, 'value', f"{argument} is {shown(device)}, but must be such as 'npu' or 'cuda:1'")
     return name, int(number) if colon else 0
 
 
@@ -55,17 +59,18 @@ class DeviceInfo(NamedTuple):
 def devices(type: str | None = None) -> list[DeviceInfo]:
     """The devices that this process may use: NPUs, then GPUs; or those of one type, 'npu' or 'cuda'.
 
-    Needs no job. Opens the drivers that are there. Raises, with a type: DeviceMissing (the text says what is missing).
+    Needs no job. Opens the drivers that are there. Raises, with a type: DeviceMissing (the text says what is missing);
+    NotInitialized in a forked child of a process that had used devices, as all that needs one does.
     Any thread may call it; the GIL is released.
     """
     found = []
     if type is not None:
-        _place('devices', type)
+        place('devices', type, 'type')
     for one in TYPES if type is None else (type,):
         try:
             count = _ext.device_count('devices', one)
-        except Exception:
-            if type is not None:
+        except Error as error:
+            if type is not None or isinstance(error, NotInitialized):  # in a forked child
                 raise
             continue
         found += [DeviceInfo(f'{one}:{number}', *_ext.device_info('devices', one, number)) for number in range(count)]
@@ -75,7 +80,7 @@ def devices(type: str | None = None) -> list[DeviceInfo]:
 # --- streams ----------------------------------------------------------------------------------------------------------------------------------
 
 
-class Stream:
+class Stream(Fixed):
     """A queue of work of a device: what is given to it happens in the order in which it was given, while the program goes on.
     ``copy_from()`` and ``copy_to()`` of device buffers, ``put()``, ``get()`` and ``put_signal()`` take one as stream=; in a job
     it also sends signals, waits for words, and takes part in barriers.
@@ -97,13 +102,16 @@ class Stream:
     """
 
     __slots__ = ('_handle', '_held', '_wraps', 'device')
+    device: str
 
     def __init__(self, device: str, native: int | None = None) -> None:
-        kind, number = _place('Stream', device)
-        self.device = f'{kind}:{number}'
+        kind, number = place('Stream', device)
+        set_once(self, 'device', f'{kind}:{number}')
         self._held: list[Any] = []
         self._wraps = False
-        if native is None and _stand_in.allowed(kind):
+        if native is not None:
+            native = _argument.whole('Stream', 'native', native, 0, (1 << 64) - 1, 'the address of a stream, an integer')
+        if native is None and _stand_in.allowed(kind, 'Stream'):
             self.__class__ = _HostStream
             self._handle: Any = self
         else:
@@ -117,7 +125,9 @@ class Stream:
     @property
     def native(self) -> int:
         """The driver's own handle, as an integer: for launching kernels."""
-        return self._need('Stream.native').address  # type: ignore[no-any-return]
+        handle = self._need('Stream.native')
+        _ext.device_count('Stream.native', handle.type)  # raises in a forked child
+        return handle.address  # type: ignore[no-any-return]
 
     def _need(self, function: str) -> Any:
         if self._handle is None:
@@ -199,16 +209,16 @@ class Stream:
         """Lets what is queued later wait until the element of 64 bits is at least (equal: exactly) the value. Who writes it must not be
         queued behind this, nor be another process on the same device: such waits are for the host. Raises as
         ``write_value()``."""
-        self._value('Stream.wait_value', buf, index, value, 1 if equal else 0)
+        self._value('Stream.wait_value', buf, index, value, int(_argument.flag('Stream.wait_value', 'equal', equal)))
 
     def _value(self, function: str, buf: Any, index: Any, value: Any, until: int) -> None:
         handle = self._need(function)
-        if not isinstance(buf, DeviceBuffer) or buf.dtype not in (np.dtype(np.uint64), np.dtype(np.int64)):
+        if not isinstance(buf, DeviceBuffer) or buf.dtype not in _WORDS:
             raise make(function, 'type', 'buf must be a device buffer of uint64 or int64')
         buf._need(function)
         element = buf._view(function, index)
         if element.shape:
-            raise make(function, 'range', f'index is {index!r}, which is no single element of shape {buf.shape}')
+            raise make(function, 'range', f'index is {shown(index)}, which is no single element of shape {buf.shape}')
         if until < 0 and buf.readonly:
             raise make(function, 'access', 'buf was imported for reading only')
         number = _word(function, value)
@@ -240,10 +250,13 @@ def _word(function: str, value: Any) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise make(function, 'type', f'value is {value!r}, but must be an integer') from None
+        raise make(function, 'type', f'value is {shown(value)}, but must be an integer') from None
     if not -(1 << 63) <= number < 1 << 64:
-        raise make(function, 'range', f'value is {number}, which does not fit into 64 bits')
+        raise make(function, 'range', f'value is {shown(number)}, which does not fit into 64 bits')
     return number & (1 << 64) - 1
+
+
+_WORDS = (np.dtype(np.uint64), np.dtype(np.int64))
 
 
 class _HostStream(Stream):
@@ -288,12 +301,15 @@ class _HostStream(Stream):
 
     def _value(self, function: str, buf: Any, index: Any, value: Any, until: int) -> None:
         self._need(function)
-        if not isinstance(buf, np.ndarray) or buf.dtype not in (np.dtype(np.uint64), np.dtype(np.int64)):
+        if not isinstance(buf, np.ndarray) or buf.dtype not in _WORDS:
             raise make(function, 'type', 'buf must be a buffer of uint64 or int64')
-        if np.ndim(buf[index]):
-            raise make(function, 'range', f'index is {index!r}, which is no single element of shape {buf.shape}')
+        _, _, _, single = _strided.place(function, index, buf.shape, buf.strides)
+        if not single:
+            raise make(function, 'range', f'index is {shown(index)}, which is no single element of shape {buf.shape}')
         wanted = np.array(_word(function, value), np.uint64).view(buf.dtype)[()]
         if until < 0:
+            if not buf.flags.writeable:
+                raise make(function, 'access', 'buf was imported for reading only')
             buf[index] = wanted
             return
         pause = 1e-5
@@ -324,32 +340,21 @@ def as_stream(function: str, stream: Any) -> Stream:
     number = getattr(getattr(stream, 'device', None), 'index', None)
     if number is None:
         number = getattr(stream, 'device_index', None)
-    key = (f'{kind}:{operator.index(number or 0)}', operator.index(native))
+    try:
+        key = (f'{kind}:{operator.index(number or 0)}', operator.index(native))
+    except TypeError:
+        raise make(function, 'type', f'stream is a {type(stream).__name__} whose {kind}_stream is {shown(native)} and the number of '
+                                     f'whose device is {shown(number)}, but both must be integers') from None
     if key not in _streams:
         _streams[key] = Stream(*key)
         _streams[key]._wraps = True
     return _streams[key]
 
 
-# --- where bytes are --------------------------------------------------------------------------------------------------------------------------
-
-
-def _runs(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[list[int], int]:
-    """Offsets of the pieces that lie in one, in the order of their elements, and how many bytes each has."""
-    run, axis = itemsize, len(shape)
-    while axis and (strides[axis - 1] == run or shape[axis - 1] == 1):
-        run *= shape[axis - 1]
-        axis -= 1
-    offsets = [0]
-    for side, stride in zip(shape[:axis], strides[:axis]):
-        offsets = [begin + i * stride for begin in offsets for i in range(side)]
-    return offsets, run
-
-
 # --- buffers ----------------------------------------------------------------------------------------------------------------------------------
 
 
-class DeviceBuffer:
+class DeviceBuffer(Fixed):
     """An array in the memory of a device: from ``DevicePool.alloc()``, from a key, or on the symmetric heap (``shmem.empty(...,
     device='npu')``).
 
@@ -367,7 +372,16 @@ class DeviceBuffer:
 
     __slots__ = ('_owner', '_base', '_keys', 'address', 'shape', 'strides', 'dtype', 'readonly', '__weakref__')
     __hash__ = object.__hash__
+    _instead = {'shape': 'reshape() gives a view of another shape', 'strides': 'indices and T give views',
+                'dtype': 'to_numpy() gives an array, which can be converted', 'readonly': "import it with mode 'r'"}
     _base: Any  # the buffer that this one is a view of
+    _keys: dict[str, str]
+    _owner: Any
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: Any
+    readonly: bool
 
     def __init__(self) -> None:
         raise make('DeviceBuffer', 'type', 'a device buffer is made by DevicePool.alloc(), import_() or empty(device=)')
@@ -376,8 +390,14 @@ class DeviceBuffer:
     def _of(cls, owner: Any, address: int, shape: tuple[int, ...], strides: tuple[int, ...], kind: Any, readonly: bool,
             base: Any = None) -> 'DeviceBuffer':
         buf = _new(cls)
-        buf._owner, buf.address, buf.shape, buf.strides, buf.dtype = owner, address, shape, strides, kind
-        buf.readonly, buf._base, buf._keys = readonly, base, {} if base is None else base._keys
+        set_once(buf, '_owner', owner)
+        set_once(buf, '_base', base)
+        set_once(buf, '_keys', {} if base is None else base._keys)
+        set_once(buf, 'address', address)
+        set_once(buf, 'shape', shape)
+        set_once(buf, 'strides', strides)
+        set_once(buf, 'dtype', kind)
+        set_once(buf, 'readonly', readonly)
         return buf
 
     @classmethod
@@ -397,7 +417,7 @@ class DeviceBuffer:
     @property
     def size(self) -> int:
         """How many elements it has."""
-        return int(np.prod(self.shape, dtype=object))
+        return math.prod(self.shape)
 
     @property
     def itemsize(self) -> int:
@@ -412,8 +432,7 @@ class DeviceBuffer:
     @property
     def is_contiguous(self) -> bool:
         """Whether its elements lie one after another, rows first."""
-        return self.size == 0 or all(side == 1 or stride == usual for side, stride, usual in
-                                     zip(self.shape, self.strides, contiguous(self.shape, self.itemsize)))
+        return _strided.is_contiguous(self.shape, self.strides, self.dtype.itemsize)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -423,48 +442,29 @@ class DeviceBuffer:
     # views
 
     def _view(self, function: str, index: Any) -> 'DeviceBuffer':
-        where = index if isinstance(index, tuple) else (index,)
-        for one in where:
-            if one is not Ellipsis and one is not None and not isinstance(one, slice):
-                try:
-                    if isinstance(one, (bool, np.bool_)):
-                        raise TypeError
-                    operator.index(one)
-                except TypeError:
-                    raise make(function, 'type', f'the index {one!r} is of a kind that device buffers do not take: '
-                                                 'integers and slices they do; or use to_numpy()') from None
-        if not any(one is Ellipsis for one in where):
-            where += (...,)
-        # NumPy finds the place; nothing is read, for the last index makes it a view.
-        model = np.lib.stride_tricks.as_strided(np.empty(1, self.dtype), self.shape, self.strides)
-        try:
-            view = model[where]
-        except IndexError as error:
-            raise make(function, 'range', f'{error} (shape {self.shape})') from None
-        offset = view.__array_interface__['data'][0] - model.__array_interface__['data'][0]
-        return DeviceBuffer._of(self._owner, self.address + (offset if view.size else 0), view.shape, view.strides, self.dtype,
-                                self.readonly, self)
+        offset, shape, strides, _ = _strided.place(function, index, self.shape, self.strides)
+        return DeviceBuffer._of(self._owner, self.address + offset, shape, strides, self.dtype, self.readonly, self)
 
     def reshape(self, *shape: Any) -> 'DeviceBuffer':
         """A view of another shape; one side may be -1. Raises: InvalidArgument (it does not fit), BadBuffer (it is not
         contiguous)."""
         if not self.is_contiguous:
             raise make('DeviceBuffer.reshape', 'buffer', 'the buffer is a view that is not contiguous')
-        wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
-        try:
-            new = self._sides(wanted)
-        except (TypeError, ValueError) as error:
-            raise make('DeviceBuffer.reshape', 'value', f'shape is {wanted!r}: {error}') from None
+        new = self._sides(shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape)
         return DeviceBuffer._of(self._owner, self.address, new, contiguous(new, self.itemsize), self.dtype, self.readonly, self)
 
     def _sides(self, wanted: Any) -> tuple[int, ...]:
-        sides = [operator.index(side) for side in wanted]
+        function = 'DeviceBuffer.reshape'
+        try:
+            sides = [operator.index(side) for side in wanted]
+        except TypeError:
+            raise make(function, 'type', f'shape is {shown(wanted)}, but must be integers or a tuple of them') from None
         if sides.count(-1) == 1:
-            known = -int(np.prod(sides, dtype=object))
+            known = -math.prod(sides)
             sides[sides.index(-1)] = self.size // known if known > 0 else -1
-        if any(side < 0 for side in sides) or int(np.prod(sides, dtype=object)) != self.size:
-            raise ValueError(f'an array of {self.size} elements does not fit')
-        return tuple(sides)
+        if any(side < 0 for side in sides) or math.prod(sides) != self.size:
+            raise make(function, 'value', f'shape is {shown(wanted)}, into which an array of {self.size} elements does not fit')
+        return _argument.sides(function, sides)
 
     @property
     def T(self) -> 'DeviceBuffer':
@@ -491,52 +491,46 @@ class DeviceBuffer:
         if not self._owner.is_open:
             raise make(function, 'stale', 'the buffer was freed, or its pool was closed, or its job is over')
 
-    def _to_host(self, function: str, out: Any, stream: Any = None) -> None:
-        """Into a contiguous array of as many bytes."""
+    def _need_writable(self, function: str) -> None:
         self._need(function)
-        at = out.__array_interface__['data'][0]
-        offsets, run = _runs(self.shape, self.strides, self.itemsize)
-        for offset in offsets if self.size else ():
-            if stream is None:
-                _ext.device_copy(function, at, self.address + offset, run)
-            else:
-                _ext.stream_copy(function, stream, at, self.address + offset, run)
-            at += run
-
-    def _from(self, function: str, address: int, stream: Any = None) -> None:
-        """From contiguous memory of as many bytes, of host or device."""
-        offsets, run = _runs(self.shape, self.strides, self.itemsize)
-        for offset in offsets if self.size else ():
-            if stream is None:
-                _ext.device_copy(function, self.address + offset, address, run)
-            else:
-                _ext.stream_copy(function, stream, self.address + offset, address, run)
-            address += run
+        if self.readonly:
+            raise make(function, 'access', 'the buffer was imported for reading only')
 
     def to_numpy(self, out: Any = None) -> np.ndarray[Any, Any]:
-        """A new NumPy array with the contents; or out, filled with them: a contiguous, writable array of this shape and
-        dtype."""
+        """A new NumPy array with the contents; or out, filled with them: a writable array of this shape and dtype. What lies
+        close together on the device comes in one copy, also of a view with gaps."""
+        function = 'DeviceBuffer.to_numpy'
         if out is None:
-            out = np.empty(self.shape, self.dtype)
+            self._need(function)
+            out = _strided.new(function, self.shape, self.dtype)
         else:
-            self._check_out('DeviceBuffer.to_numpy', out)
-        self._to_host('DeviceBuffer.to_numpy', out)
+            self._check_out(function, out)
+        _strided.read(function, self.address, self.strides, out)
         return out  # type: ignore[no-any-return]
 
     def copy_to(self, out: Any, stream: Any = None) -> None:
-        """Copies the contents into a contiguous, writable NumPy array of this shape and dtype. With a stream it returns at
-        once, and out is filled when the stream is done."""
-        self._check_out('DeviceBuffer.copy_to', out)
-        on = None if stream is None else as_stream('DeviceBuffer.copy_to', stream)
-        self._to_host('DeviceBuffer.copy_to', out, None if on is None else on._use('DeviceBuffer.copy_to'))
-        if on is not None:
-            on._keep(self, out)
+        """Copies the contents into a writable NumPy array of this shape and dtype, or another device buffer. With a stream it
+        returns at once, and out is filled when the stream is done; then each piece that lies in one is a copy of its own."""
+        function = 'DeviceBuffer.copy_to'
+        if isinstance(out, DeviceBuffer):
+            out._put(function, self, stream)
+            return
+        self._check_out(function, out)
+        if stream is None:
+            _strided.read(function, self.address, self.strides, out)
+            return
+        on = as_stream(function, stream)
+        handle = on._use(function)
+        on._keep(self, out)
+        _strided.transfer(function, handle, _address_of(out), out.strides, self.address, self.strides, self.shape, self.itemsize)
 
     def _check_out(self, function: str, out: Any) -> None:
+        self._need(function)
         if not isinstance(out, np.ndarray) or out.shape != self.shape or out.dtype != self.dtype:
-            raise make(function, 'value', f'out must be a NumPy array of shape {self.shape}, {self.dtype}')
-        if not out.flags.c_contiguous or not out.flags.writeable:
-            raise make(function, 'buffer', 'out must be contiguous and writable')
+            found = f'of shape {out.shape}, {out.dtype}' if isinstance(out, np.ndarray) else f'a {type(out).__name__}'
+            raise make(function, 'value', f'out is {found}, but must be a NumPy array of shape {self.shape}, {self.dtype}')
+        if not out.flags.writeable:
+            raise make(function, 'buffer', 'out is read-only')
 
     def copy_from(self, x: Any, stream: Any = None) -> 'DeviceBuffer':
         """Fills it with x, and returns it. x: a NumPy array, anything that NumPy makes one of, or a number (all of them
@@ -550,86 +544,75 @@ class DeviceBuffer:
         return self
 
     def _put(self, function: str, x: Any, stream: Any = None) -> None:
-        self._need(function)
-        if self.readonly:
-            raise make(function, 'access', 'the buffer was imported for reading only')
-        on = None if stream is None else as_stream(function, stream)
-        handle = None if on is None else on._use(function)
+        self._need_writable(function)
+        on = None
+        if stream is not None:
+            queue = as_stream(function, stream)
+            on = queue._use(function), queue._keep
+            queue._keep(self, x)
         if isinstance(x, DeviceBuffer):
-            self._put_device(function, x, handle)
+            x._need(function)
+            self._put_device(function, x.address, x.shape, x.strides, x.dtype, on)
+        elif (foreign := foreign_memory(function, x)) is not None:
+            dtype = _memory.numpy_dtype(foreign.dtype)
+            held = foreign.hold(function) if foreign.nbytes else None
+            if on is not None:
+                on[1](held)
+            self._put_device(function, foreign.address, foreign.shape, contiguous(foreign.shape, dtype.itemsize), dtype, on)
+        elif isinstance(x, _NUMBERS) and self.nbytes > _SMALL:
+            _strided.fill(function, on, self.address, self.shape, self.strides, _converted(function, x, (), self))
         else:
-            foreign = foreign_memory(function, x)
-            if foreign is not None:
-                self._check_same(function, _memory.numpy_dtype(foreign.dtype), foreign.shape)
-                if foreign.nbytes:
-                    x = foreign.hold(function)
-                    self._from(function, foreign.address, handle)
-            else:
-                x = self._host_array(function, x)
-                self._from(function, x.__array_interface__['data'][0], handle)
-        if on is not None:
-            on._keep(self, x)
+            _strided.write(function, on, self.address, self.strides, _converted(function, x, self.shape, self))
 
-    def _span(self) -> tuple[int, int]:
-        """The addresses of the first byte, and behind the last one."""
-        low = high = self.address
-        for side, stride in zip(self.shape, self.strides):
-            low, high = low + min(0, (side - 1) * stride), high + max(0, (side - 1) * stride)
-        return low, high + self.itemsize
-
-    def _overlaps(self, other: 'DeviceBuffer') -> bool:
-        (low, high), (begin, end) = self._span(), other._span()
-        return bool(self.size and other.size) and low < end and begin < high
-
-    def _check_same(self, function: str, dtype: Any, shape: tuple[int, ...]) -> None:
-        if dtype != self.dtype or int(np.prod(shape, dtype=object)) != self.size:
-            raise make(function, 'value', f'x has shape {shape}, {dtype}, and the buffer {self.shape}, {self.dtype}: between '
-                                          'devices nothing is converted')
-
-    def _put_device(self, function: str, x: 'DeviceBuffer', stream: Any) -> None:
-        x._need(function)
-        self._check_same(function, x.dtype, x.shape)
-        if x._overlaps(self) and not (x.is_contiguous and self.is_contiguous):
-            if stream is not None:
+    def _put_device(self, function: str, at: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any, on: Any) -> None:
+        """From memory of a device."""
+        size, to, there = self.itemsize, self.strides, self.shape
+        if dtype != self.dtype or math.prod(shape) != self.size:
+            raise make(function, 'value', f'x has shape {shape}, {dtype}, and the buffer {there}, {self.dtype}: between devices '
+                                          'nothing is converted')
+        straight, own = _strided.is_contiguous(shape, strides, size), self.is_contiguous
+        whole = False  # by way of the host, all of it
+        if straight and own:
+            shape, to, strides = (self.size,), (size,), (size,)
+        elif _strided.overlap(self.address, there, to, at, shape, strides, size):
+            whole = True
+            if on is not None:
                 raise make(function, 'buffer', 'x overlaps the buffer: copy without a stream')
-            self._from(function, x.to_numpy().__array_interface__['data'][0])
-        elif x.is_contiguous:
-            self._from(function, x.address, stream)
-        elif self.is_contiguous:
-            at = self.address
-            offsets, run = _runs(x.shape, x.strides, x.itemsize)
-            for offset in offsets if x.size else ():
-                if stream is None:
-                    _ext.device_copy(function, at, x.address + offset, run)
-                else:
-                    _ext.stream_copy(function, stream, at, x.address + offset, run)
-                at += run
-        elif stream is not None:
-            raise make(function, 'buffer', 'neither buffer is contiguous: copy without a stream')
-        else:
-            self._from(function, x.to_numpy().__array_interface__['data'][0])
+        elif straight:
+            shape, strides = there, contiguous(there, size)
+        elif own:
+            to = contiguous(shape, size)
+        elif shape != there:
+            whole = True
+            if on is not None:
+                raise make(function, 'buffer', 'neither buffer is contiguous, and their shapes differ: copy without a stream')
+        if whole:
+            host = _strided.new(function, shape, dtype)
+            _strided.read(function, at, strides, host)
+            _strided.write(function, None, self.address, to, host.reshape(there))
+        elif not _strided.transfer(function, on and on[0], self.address, to, at, strides, shape, size, on is not None):
+            self._put_by_host(function, to, at, shape, strides)
 
-    def _host_array(self, function: str, x: Any) -> np.ndarray[Any, Any]:
-        if _memory.is_tensor(x):
-            x = _memory.array_over_tensor(x)
-        try:
-            if isinstance(x, np.ndarray) and x.shape == self.shape and x.dtype == self.dtype and x.flags.c_contiguous:
-                return x
-            whole = np.empty(self.shape, self.dtype)
-            whole[...] = x
-            return whole
-        except (TypeError, ValueError) as error:
-            raise make(function, 'value', f'x does not fit a buffer of shape {self.shape}, {self.dtype}: {error}') from None
+    def _put_by_host(self, function: str, to: tuple[int, ...], at: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+        """Part by part. to: the buffer's strides where it had that shape."""
+        for part in _strided.parts(shape, self.itemsize):
+            offset, sides, steps, _ = _strided.place(function, part, shape, strides)
+            host = _strided.new(function, sides, self.dtype)
+            _strided.read(function, at + offset, steps, host)
+            offset, _, steps, _ = _strided.place(function, part, shape, to)
+            _strided.write(function, None, self.address + offset, steps, host)
 
     def __setitem__(self, index: Any, x: Any) -> None:
         self._view('DeviceBuffer[]', index)._put('DeviceBuffer[]', x)
 
     def __getitem__(self, index: Any) -> Any:
-        view = self._view('DeviceBuffer[]', index)
-        where = index if isinstance(index, tuple) else (index,)
-        whole = len(where) == self.ndim and all(not isinstance(one, slice) and one is not Ellipsis and one is not None
-                                                for one in where)
-        return view.to_numpy()[()] if whole else view
+        offset, shape, strides, whole = _strided.place('DeviceBuffer[]', index, self.shape, self.strides)
+        if not whole:
+            return DeviceBuffer._of(self._owner, self.address + offset, shape, strides, self.dtype, self.readonly, self)
+        self._need('DeviceBuffer[]')
+        element: Any = np.empty((), self.dtype)
+        _ext.device_copy('DeviceBuffer[]', _address_of(element), self.address + offset, self.itemsize)
+        return element[()]
 
     def __iter__(self) -> Iterator[Any]:
         for i in range(len(self)):
@@ -670,11 +653,16 @@ class DeviceBuffer:
         """The memory itself, for another library. stream: as the array standard has it; nothing is in flight here but what
         was queued on a Stream, which is its user's to finish. Raises BadBuffer where it cannot be had so."""
         self._need('DeviceBuffer.__dlpack__')
-        versioned = max_version is not None and max_version[0] >= 1
+        _ext.device_count('DeviceBuffer.__dlpack__', self._owner.type)  # raises in a forked child
+        function = 'DeviceBuffer.__dlpack__'
+        versioned = max_version is not None and _pair(function, 'max_version', max_version)[0] >= 1
+        if stream is not None and not isinstance(stream, Stream) and not hasattr(stream, f'{self._owner.type}_stream'):
+            _argument.whole(function, 'stream', stream, -1, (1 << 64) - 1, 'None, a stream, or the address of one, an integer')
+        copy = copy is not None and _argument.flag(function, 'copy', copy)
         code = _DLPACK_CODES.get(self.dtype.kind)
         if code is None or not self.dtype.isnative or self.dtype.itemsize not in (1, 2, 4, 8, 16):
             raise make('DeviceBuffer.__dlpack__', 'buffer', f'elements of {self.dtype} are nothing that DLPack knows')
-        if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
+        if copy or (dl_device is not None and _pair(function, 'dl_device', dl_device) != self.__dlpack_device__()):
             raise make('DeviceBuffer.__dlpack__', 'buffer', f"it is on '{self.device}', and is neither copied nor moved")
         if self.readonly and not versioned:
             raise make('DeviceBuffer.__dlpack__', 'buffer', 'it was imported for reading only, which this form cannot say')
@@ -688,16 +676,14 @@ class DeviceBuffer:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self._owner.type != 'cuda':
             raise AttributeError(f"the buffer is on '{self.device}', which is no GPU of CUDA")
+        _ext.device_count('DeviceBuffer.__cuda_array_interface__', 'cuda')  # raises in a forked child
         return {'shape': self.shape, 'typestr': self.dtype.str, 'data': (self.address, self.readonly), 'version': 3,
                 'strides': None if self.is_contiguous else self.strides, 'stream': None}
 
     def __reduce__(self) -> Any:
-        self._need('DeviceBuffer')  # else a key of its that is known would be given out, which opens nothing any more
-        place = self.address, self.shape, self.strides, self.dtype.str
-        if place not in self._keys:
-            self._keys[place] = export_buffer('DeviceBuffer', self, None, None, False)
-        from ._key import import_
-        return import_, (self._keys[place], 'r' if self.readonly else 'rw')
+        from . import _key  # which needs this module
+        self._need('DeviceBuffer')
+        return _key.reduce_device(self)
 
     def __copy__(self) -> np.ndarray[Any, Any]:
         return self.to_numpy()
@@ -709,21 +695,95 @@ class DeviceBuffer:
         return f'<shmem.DeviceBuffer on {self.device}: {self.dtype} {self.shape}>'
 
 
+def host_copy(function: str, x: Any) -> np.ndarray[Any, Any] | None:
+    """An array of the host with the contents of memory of a device; None: it is none."""
+    if isinstance(x, DeviceBuffer):
+        x._need(function)
+        host = _strided.new(function, x.shape, x.dtype)
+        _strided.read(function, x.address, x.strides, host)
+        return host
+    foreign = foreign_memory(function, x)
+    if foreign is None:
+        return None
+    host = _strided.new(function, foreign.shape, _memory.numpy_dtype(foreign.dtype))
+    if foreign.nbytes:
+        held = foreign.hold(function)
+        _ext.device_copy(function, _address_of(host), foreign.address, foreign.nbytes)
+        del held
+    return host
+
+
+_NUMBERS = (int, float, complex, np.generic)
+_SMALL = 64 << 10  # bytes of an array in which a number is written down as often as there are elements
+
+
+def _address_of(array: np.ndarray[Any, Any]) -> int:
+    return array.__array_interface__['data'][0]  # type: ignore[no-any-return]
+
+
+def _converted(function: str, x: Any, shape: tuple[int, ...], buf: DeviceBuffer) -> np.ndarray[Any, Any]:
+    """An array of the host of that shape with the buffer's elements."""
+    if _memory.is_tensor(x):
+        x = _memory.array_over_tensor(x)
+    if isinstance(x, np.ndarray) and x.shape == shape and x.dtype == buf.dtype:
+        return x
+    whole = _strided.new(function, shape, buf.dtype)
+    try:
+        whole[...] = x
+    except (TypeError, ValueError, OverflowError, RecursionError, MemoryError) as error:
+        if isinstance(error, Error):
+            raise
+        raise make(function, 'value', f'x does not fit a buffer of shape {buf.shape}, {buf.dtype}: {error}') from None
+    return whole
+
+
 _ABOUT: dict[Any, Any] = {np.shape: lambda a: a.shape, np.ndim: lambda a: a.ndim,
-                          np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis]}
+                          np.size: lambda a, axis=None: _size(a, axis)}
+
+
+def _check_casting(src: Any, dst: DeviceBuffer, casting: Any) -> None:
+    """As NumPy has it: numbers of Python are converted if they fit, others by the rule."""
+    given = getattr(src, 'dtype', None)
+    try:
+        if not isinstance(given, np.dtype):
+            if given is not None or (type(src) is int and dst.dtype.kind in 'iufc'):
+                return  # a tensor; or it is seen whether the number fits
+            given = np.asarray(src).dtype
+        fits = np.can_cast(given, dst.dtype, casting)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise make('copyto', 'type', str(error)) from None
+    if not fits:
+        raise make('copyto', 'type', f'Cannot cast array data from {given!r} to {dst.dtype!r} according to the rule {casting!r}')
+
+
+def _size(a: Any, axis: Any = None) -> int:
+    if axis is None:
+        return a.size  # type: ignore[no-any-return]
+    return a.shape[_argument.whole('size', 'axis', axis, -a.ndim, a.ndim - 1)]  # type: ignore[no-any-return]
+
+
+def _pair(function: str, argument: str, pair: Any) -> tuple[int, int]:
+    try:
+        first, second = map(operator.index, pair)
+    except (TypeError, ValueError):
+        raise make(function, 'type', f'{argument} is {shown(pair)}, but must be None or a tuple of two integers') from None
+    return first, second
 
 
 def _copyto(dst: Any, src: Any, casting: str = 'same_kind', where: Any = True) -> None:
     """``numpy.copyto()`` where one side at least is a device buffer."""
     if where is not True:
         raise make('copyto', 'unsupported', 'where= is not there for device buffers')
-    given = src.dtype if hasattr(src, 'dtype') else np.asarray(src).dtype
-    if isinstance(given, np.dtype) and not np.can_cast(src if np.ndim(src) == 0 and not isinstance(src, DeviceBuffer) else given,
-                                                       dst.dtype, casting):
-        raise TypeError(f'Cannot cast array data from {given!r} to {dst.dtype!r} according to the rule {casting!r}')
+    if not isinstance(dst, (DeviceBuffer, np.ndarray)):
+        raise make('copyto', 'type', f'dst is a {type(dst).__name__}, but must be a NumPy array or a device buffer')
     if not isinstance(dst, DeviceBuffer):
-        np.copyto(dst, src.to_numpy(), casting)
-    elif isinstance(src, DeviceBuffer) and (src.shape != dst.shape or src.dtype != dst.dtype):
+        try:
+            np.copyto(dst, src.to_numpy(), casting)
+        except (TypeError, ValueError) as error:
+            raise make('copyto', 'type' if isinstance(error, TypeError) else 'value', str(error)) from None
+        return
+    _check_casting(src, dst, casting)
+    if isinstance(src, DeviceBuffer) and (src.shape != dst.shape or src.dtype != dst.dtype):
         dst._put('copyto', src.to_numpy())
     else:
         dst._put('copyto', src)
@@ -743,16 +803,18 @@ class DevicePoolStats(NamedTuple):
     high_water: int
 
 
-class DevicePool:
+class DevicePool(Fixed):
     """Memory of a device, from which this process allocates and which others use by keys. From ``create_pool()`` with type
     'npu' or 'cuda'.
 
     ``alloc()`` returns DeviceBuffers. ``close()``, the end of a with block or the last reference ends the use of this
     object; the memory goes with the last buffer on it. Keys work as long as this process lives and the memory is there.
-    Any thread may use it. In a forked child nothing of it works: drivers do not survive that (start method 'spawn').
+    Any thread may use it. In a forked child nothing of it works, because drivers do not survive fork: start processes with
+    the start method 'spawn', or fork before a device is first used.
     """
 
     __slots__ = ('_handle', 'device', '__weakref__')
+    device: str
 
     def __init__(self) -> None:
         raise make('DevicePool', 'type', "a pool of device memory is made by create_pool(size, type='npu') or 'cuda'")
@@ -760,10 +822,11 @@ class DevicePool:
     @classmethod
     def _of(cls, handle: Any) -> 'DevicePool':
         pool = _new(cls)
-        pool._handle, pool.device = handle, f'{handle.type}:{handle.number}'
+        pool._handle = handle
+        set_once(pool, 'device', f'{handle.type}:{handle.number}')
         return pool
 
-    def alloc(self, shape: Any, dtype: Any = float, align: int = 512, zero: bool = False, fill: Any = None) -> DeviceBuffer:
+    def alloc(self, shape: Any, dtype: Any = float, align: int = 512, *, zero: bool = False, fill: Any = None) -> DeviceBuffer:
         """A new array in the pool. It holds what was there before, unless zero or fill says otherwise.
 
         shape: an integer or a tuple of them; sides may be 0. dtype: anything that ``numpy.dtype`` takes, without Python
@@ -773,22 +836,13 @@ class DevicePool:
         PoolFull (the text tells how much is free), WrongType, InvalidArgument, Stale.
         """
         kind = kind_of('DevicePool.alloc', dtype)
-        try:
-            sides = (operator.index(shape),)
-        except TypeError:
-            try:
-                sides = tuple(map(operator.index, shape))
-            except TypeError:
-                raise make('DevicePool.alloc', 'type', f'shape is {shape!r}, but must be an integer or a tuple of '
-                                                       'integers') from None
-        if any(side < 0 for side in sides):
-            raise make('DevicePool.alloc', 'value', f'shape is {shape!r}, but sides are not negative')
-        size = int(np.prod(sides, dtype=object)) * kind.itemsize
+        sides, clear = _argument.sides('DevicePool.alloc', shape), _argument.flag('DevicePool.alloc', 'zero', zero)
+        size = math.prod(sides) * kind.itemsize
         if size >= 1 << 62:
-            raise make('DevicePool.alloc', errno.ENOMEM, f'{size} bytes are more than an address space')
+            raise make('DevicePool.alloc', errno.ENOMEM, f'{shown(size)} bytes are more than an address space')
         block = _ext.device_alloc('DevicePool.alloc', self._handle, size, align)
         buf = DeviceBuffer._of(block, block.address, sides, contiguous(sides, kind.itemsize), kind, False)
-        if zero or fill is not None:
+        if clear or fill is not None:
             buf._put('DevicePool.alloc', 0 if fill is None else fill)
         return buf
 
@@ -820,6 +874,7 @@ class DevicePool:
 
     def revoke(self, key: str) -> None:
         """As ``shmem.revoke()``."""
+        _ext.device_count('DevicePool.revoke', self.device.partition(':')[0])  # raises in a forked child
         _ext.key_revoke('DevicePool.revoke', key, False)
         forget_key(key)
 
@@ -849,31 +904,48 @@ class DevicePool:
         return f'<shmem.DevicePool on {self.device}: {stats.in_use} of {stats.size} bytes in {stats.buffers} buffers>'
 
 
-def is_there(kind: str) -> bool:
-    """Whether there is a device of that type."""
+def is_there(kind: str, function: str = 'create_pool') -> bool:
+    """Whether there is a device of that type. Raises where there is one that cannot be used: in a forked child; and, unless host
+    memory may stand in, because the driver fails, or another process has the device for itself."""
     try:
-        return _ext.device_count('create_pool', kind) > 0  # type: ignore[no-any-return]
-    except Exception:
+        return _ext.device_count(function, kind) > 0  # type: ignore[no-any-return]
+    except NotInitialized:
+        raise
+    except NotSupported:  # DeviceMissing, too
+        return False
+    except Error:
+        if _stand_in.is_asked_for():
+            return False
+        raise
+
+
+def is_usable(kind: str) -> bool:
+    """The same for who takes what there is. Raises in a forked child, where there is nothing but might be."""
+    try:
+        return is_there(kind)
+    except NotInitialized:
+        raise
+    except Error:
         return False
 
 
 def create(size: int, device: str) -> DevicePool:
-    return DevicePool._of(_ext.device_pool_create('create_pool', *_place('create_pool', device), size))
+    return DevicePool._of(_ext.device_pool_create('create_pool', *place('create_pool', device), size))
 
 
 # --- keys -------------------------------------------------------------------------------------------------------------------------------------
 
 
 def export_buffer(function: str, buf: Any, mode: Any, allow: Any, frozen: bool) -> str:
-    from ._key import _allow_list, _rights
+    from ._key import _allow_list, _came_by, _rights
     if not isinstance(buf, DeviceBuffer):
         raise make(function, 'type', f'buf is a {type(buf).__name__}, but must be a DeviceBuffer')
     buf._need(function)
     owner = buf._owner
-    entries = _allow_list(function, allow)
+    entries, frozen = _allow_list(function, allow), _argument.flag(function, 'frozen', frozen)
     if isinstance(owner, _ext.DeviceImport):
         if mode is None and not entries and not frozen and buf._base is None:
-            return owner.key  # type: ignore[no-any-return]
+            return _came_by(function, owner)
         raise make(function, 'value', 'buf was imported, and only who owns memory makes keys of it: pass on the key that it was '
                                       'imported with')
     rights = 0 if mode is None and entries else _rights(function, 'rw' if mode is None else mode)
@@ -886,20 +958,35 @@ def export_buffer(function: str, buf: Any, mode: Any, allow: Any, frozen: bool) 
     note = write_note(function, buf.shape, buf.dtype, buf.address - low if buf.size else 0,
                       None if buf.is_contiguous else buf.strides)
     low, nbytes = (low, high + buf.itemsize - low) if buf.size else (owner.address, 1)
-    key = _ext.key_export(function, None, low, nbytes, rights, entries, bool(frozen), note)
+    return export_bytes(function, owner, low, nbytes, note, rights, entries, frozen)
+
+
+def export_bytes(function: str, owner: Any, address: int, nbytes: int, note: bytes, rights: int = _ext.RIGHTS_ALL,
+                 entries: Any = (), frozen: bool = False) -> str:
+    """A key of bytes of a block, which then stays until it is freed."""
+    key: str = _ext.key_export(function, None, address, nbytes, rights, list(entries), bool(frozen), note)
     owner.kept = 1
-    return key  # type: ignore[no-any-return]
+    return key
 
 
 def import_buffer(key: str, mode: str, snapshot: bool, token: str | None) -> Any:
     if snapshot or mode not in ('r', 'rw'):
         raise make('import_', 'unsupported', "memory of a device is imported with mode 'r' or 'rw'; to_numpy() is a snapshot")
-    handle = _ext.device_import('import_', key, _READ if mode == 'r' else _WRITE, token, -1)
-    shape, kind, offset, strides = layout_of('import_', handle.note, handle.size)
+    handle = open_key(key, mode, token)
+    return buffer_over(handle, layout_of('import_', handle.note, handle.size), mode)
+
+
+def open_key(key: str, mode: str, token: str | None) -> Any:
+    return _ext.device_import('import_', key, _READ if mode == 'r' else _WRITE, token, -1)
+
+
+def buffer_over(handle: Any, layout: Any, mode: str) -> DeviceBuffer:
+    """The buffer of this layout on imported memory. The layout may be anybody's."""
+    shape, kind, offset, strides = layout
     strides = contiguous(shape, kind.itemsize) if strides is None else strides
     low = offset + sum((side - 1) * stride for side, stride in zip(shape, strides) if stride < 0)
     high = offset + sum((side - 1) * stride for side, stride in zip(shape, strides) if stride > 0) + kind.itemsize
-    if len(shape) != len(strides) or any(side < 0 for side in shape) or (0 not in shape and (low < 0 or high > handle.size)):
+    if len(shape) > _argument.MOST_SIDES or len(shape) != len(strides) or any(side < 0 for side in shape) or (0 not in shape and (low < 0 or high > handle.size)):
         raise make('import_', 'value', f'the description of the array (shape {shape}, {kind}) does not fit its {handle.size} '
                                        'bytes')
     return DeviceBuffer._of(handle, handle.address + offset, tuple(shape), tuple(strides), kind, mode == 'r')

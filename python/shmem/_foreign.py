@@ -10,19 +10,12 @@ from typing import Any
 import numpy as np
 
 from . import _ext, _memory
+from ._argument import flag
 from ._buffer import write_note
+from ._strided import contiguous
 from .errors import Error, make
 
 TYPES = ('npu', 'cuda')
-
-
-def contiguous(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """The strides, in bytes, of an array whose elements lie one after another, rows first."""
-    strides = []
-    for side in reversed(shape):
-        strides.append(itemsize)
-        itemsize *= max(side, 1)
-    return tuple(reversed(strides))
 
 
 class Foreign:
@@ -193,7 +186,7 @@ def export_foreign(function: str, foreign: Foreign, mode: Any, allow: Any, froze
     if not foreign.nbytes:
         raise make(function, 'buffer', f'x is empty (shape {foreign.shape})')
     held = foreign.hold(function)
-    entries = _allow_list(function, allow)
+    entries, frozen = _allow_list(function, allow), flag(function, 'frozen', frozen)
     usual = 'r' if foreign.readonly else 'rw'
     rights = 0 if mode is None and entries else _rights(function, usual if mode is None else mode)
     note = write_note(function, foreign.shape, _memory.numpy_dtype(foreign.dtype), 0, None)

@@ -9,7 +9,8 @@ import re
 from typing import Any
 
 from . import _ext, _queue, _sync
-from .errors import Busy, Error, NameUnknown, make
+from ._argument import flag
+from .errors import Busy, Error, NameUnknown, make, shown
 
 _index = operator.index
 
@@ -24,7 +25,7 @@ def _bytes(function: str, argument: str, size: Any) -> int:
     if isinstance(size, str):
         found = _SIZE.match(size)
         if not found:
-            raise make(function, 'value', f"{argument} is {size!r}, which is no size: write a number of bytes, perhaps with "
+            raise make(function, 'value', f"{argument} is {shown(size)}, which is no size: write a number of bytes, perhaps with "
                                           "k, m, g or t, such as '512M'")
         return -int(-float(found[1]) * _UNITS[found[2].lower()] // 1)
     try:
@@ -41,6 +42,8 @@ def _text(function: str, argument: str, text: Any) -> str | None:
         raise make(function, 'type', f'{argument} is a {type(text).__name__}, but must be text')
     if '\0' in text:
         raise make(function, 'value', f'{argument} has a zero character in it')
+    if any('\ud800' <= letter <= '\udfff' for letter in text):
+        raise make(function, 'value', f'{argument} has half a character (a surrogate) in it, which UTF-8 has not')
     return text
 
 
@@ -93,7 +96,7 @@ class Home:
         it. Otherwise as ``create_mutex()``."""
         function = self._called('create_semaphore')
         return _sync.create(function, self._handle, _sync.Semaphore,
-                            _object_name(function, name), n, 0 if max is None else max, bool(owned))
+                            _object_name(function, name), n, 0 if max is None else max, flag(function, 'owned', owned))
 
     def create_condition(self, mutex: _sync.Mutex | None = None, name: str | None = None) -> _sync.Condition:
         """A Condition. mutex: that goes with it; None: a new one. With a name it has a new one, whose name is the same with
@@ -128,7 +131,7 @@ class Home:
         ``create_mutex()``."""
         function = self._called('create_event')
         return _sync.create(function, self._handle, _sync.Event, _object_name(function, name),
-                            bool(auto_reset), bool(set))
+                            flag(function, 'auto_reset', auto_reset), flag(function, 'set', set))
 
     def create_atomic(self, dtype: Any = 'int64', value: int = 0, name: str | None = None) -> _sync.Atomic:
         """An Atomic. dtype: int64, uint64, int32 or uint32. Otherwise as ``create_mutex()``."""

@@ -10,8 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _aliases, _device, _ext, _foreign, _memory, _sync
-from ._buffer import Buffer, address_of, array_over, extent, known_block, layout_of, note_of, owner_of
-from .errors import Error, InvalidArgument, make
+from ._argument import flag
+from ._buffer import Buffer, address_of, array_over, extent, known_block, layout_of, note_of, owner_of, write_note
+from ._fixed import Fixed, set_once
+from ._stand_in import holder_of
+from ._symmetric import keys_of
+from .errors import Error, InvalidArgument, make, shown
 
 _new = np.ndarray.__new__
 _MODES = {name: number for name, number in _ext.IMPORT_MODES.items() if name != 'snapshot'}
@@ -44,7 +48,7 @@ class Allow(NamedTuple):
 def _rights(function: str, text: Any) -> int:
     bits = 0
     if not isinstance(text, str):
-        raise make(function, 'type', f"rights are {text!r}, but must be text such as 'r', 'rw' or 'read,add'")
+        raise make(function, 'type', f"rights are {shown(text)}, but must be text such as 'r', 'rw' or 'read,add'")
     for word in text.replace('|', ',').replace('+', ',').split(','):
         word = word.strip().lower()
         if word in _RIGHTS:
@@ -71,11 +75,11 @@ def _number(function: str, kind: str, who: Any) -> int:
         except KeyError:
             raise make(function, 'value', f"there is no {kind} '{who}' on this machine") from None
     try:
-        number = int(who) if isinstance(who, str) else operator.index(who)
+        number = int(who[:20]) if isinstance(who, str) else operator.index(who)
     except (TypeError, ValueError):
         number = -1
     if not 0 <= number < 2**63:
-        raise make(function, 'value', f'{who!r} is no {kind}')
+        raise make(function, 'value', f'{shown(who)} is no {kind}')
     return number
 
 
@@ -84,15 +88,15 @@ def _allow(function: str, entry: Any) -> tuple[int, int, int, str | None]:
         kind, colon, rest = entry.partition(':')
         who, equals, rights = rest.partition('=')
         if not colon or not equals:
-            raise make(function, 'value', f"allow has {entry!r}, but its entries are as 'user:bob=rw', 'group:dev=r', "
+            raise make(function, 'value', f"allow has {shown(entry)}, but its entries are as 'user:bob=rw', 'group:dev=r', "
                                           "'pe:3=rw' or 'token:<32 digits>=add,cas'")
         entry = Allow(kind.strip(), who.strip(), rights.strip())
     try:
         kind, who, rights = entry
     except (TypeError, ValueError):
-        raise make(function, 'type', f'allow has {entry!r}, which is neither text nor an Allow') from None
-    if kind not in _KINDS:
-        raise make(function, 'value', f'{kind!r} is none of {", ".join(_KINDS)}')
+        raise make(function, 'type', f'allow has {shown(entry)}, which is neither text nor an Allow') from None
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise make(function, 'value', f'{shown(kind)} is none of {", ".join(_KINDS)}')
     bits = _rights(function, rights)
     if kind == 'token':
         return _KINDS[kind], bits, 0, str(who)
@@ -104,7 +108,11 @@ def _allow_list(function: str, allow: Any) -> list[tuple[int, int, int, str | No
         return []
     if isinstance(allow, (str, Allow)):
         allow = [allow]
-    entries = [_allow(function, entry) for entry in allow]
+    try:
+        listed = list(allow)
+    except TypeError:
+        raise make(function, 'type', f'allow is {shown(allow)}, but must be a list of entries such as \'user:bob=rw\'') from None
+    entries = [_allow(function, entry) for entry in listed]
     if len(entries) > 16:
         raise make(function, 'value', f'allow has {len(entries)} entries, and 16 fit')
     return entries
@@ -136,7 +144,7 @@ def _export_import(function: str, array: Any, owner: Any, mode: Any, given: bool
     """Of imported memory there is the key that it came by."""
     if (mode is None and not given and owner.mode in (_READ, _WRITE) and address_of(array) == owner.address and
             note_of(function, array) == owner.note):
-        return owner.key  # type: ignore[no-any-return]
+        return _came_by(function, owner)
     raise make(function, 'value', 'x was imported, and only who owns memory makes keys of it: pass on the key that it was '
                                   'imported with, or export a whole imported array without mode and allow, which is that')
 
@@ -149,7 +157,7 @@ def export_array(function: str, x: Any, mode: str | None, allow: Any, frozen: bo
         return _foreign.export_foreign(function, foreign, mode, allow, frozen)
     array = _array_of(function, x)
     owner = owner_of(array)
-    entries = _allow_list(function, allow)
+    entries, frozen = _allow_list(function, allow), flag(function, 'frozen', frozen)
     if isinstance(owner, _ext.ImportHandle):
         if isinstance(owner.owner, _ext.PoolBlock):
             owner = owner.owner
@@ -209,7 +217,7 @@ def revoke(key: str, move: bool = False) -> None:
     Raises: KeyMalformed, KeyUnknown (this process shares no memory with who made it), KeyRevoked (it was already).
     Any thread may call it.
     """
-    _ext.key_revoke('revoke', key, bool(move))
+    _ext.key_revoke('revoke', key, flag('revoke', 'move', move))
     _foreign.forget_key(key)
 
 
@@ -233,9 +241,10 @@ def import_(key: str, mode: str = 'rw', snapshot: bool = False, token: str | Non
     KeyOrphaned (no living process holds the memory). Any thread may call it; the GIL is released where it can wait.
     """
     try:
+        snapshot = flag('import_', 'snapshot', snapshot)
         number = _SNAPSHOT if snapshot else _MODES[mode]
     except (KeyError, TypeError):
-        raise make('import_', 'value', f"mode is {mode!r}, but must be 'r', 'rw', 'cow' or 'atomic'") from None
+        raise make('import_', 'value', f"mode is {shown(mode)}, but must be 'r', 'rw', 'cow' or 'atomic'") from None
     try:
         handle = _ext.key_import('import_', key, number, token)
     except InvalidArgument as error:
@@ -265,7 +274,7 @@ def _import_object(key: str, mode: str, snapshot: bool, token: str | None) -> An
     return _sync.import_object(key)
 
 
-class AtomicBuffer:
+class AtomicBuffer(Fixed):
     """An array of 32- or 64-bit integers that this process does not map: each operation is done by a process that has
     it. From ``import_(key, mode='atomic')``; the key's rights say which operations are allowed.
 
@@ -274,11 +283,13 @@ class AtomicBuffer:
     """
 
     __slots__ = ('_handle', '_layout', 'shape', 'dtype')
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
 
     def __init__(self, handle: Any, layout: Any) -> None:
         self._handle, self._layout = handle, layout
-        self.shape: tuple[int, ...] = layout[0]
-        self.dtype: np.dtype[Any] = layout[1]
+        set_once(self, 'shape', layout[0])
+        set_once(self, 'dtype', layout[1])
         if self.dtype.kind not in 'iu' or self.dtype.itemsize not in (4, 8) or not self.dtype.isnative:
             raise make('import_', 'type', f'the array has elements of {self.dtype}, but atomics work on integers of 32 and '
                                           '64 bits')
@@ -289,15 +300,15 @@ class AtomicBuffer:
         try:
             where = tuple(map(operator.index, where))
         except TypeError:
-            raise make(f'AtomicBuffer.{name}', 'type', f'index is {index!r}, but must be an integer or a tuple '
+            raise make(f'AtomicBuffer.{name}', 'type', f'index is {shown(index)}, but must be an integer or a tuple '
                                                          'of them') from None
         if len(where) != len(self.shape):
-            raise make(f'AtomicBuffer.{name}', 'range', f'index is {index!r}, but the array has shape {self.shape}')
+            raise make(f'AtomicBuffer.{name}', 'range', f'index is {shown(index)}, but the array has shape {self.shape}')
         if strides is None:
             strides = _strides(self.shape, self.dtype.itemsize)
         for at, side, stride in zip(where, self.shape, strides):
             if not -side <= at < side:
-                raise make(f'AtomicBuffer.{name}', 'range', f'index is {index!r}, but the array has shape {self.shape}')
+                raise make(f'AtomicBuffer.{name}', 'range', f'index is {shown(index)}, but the array has shape {self.shape}')
             offset += (at + side if at < 0 else at) * stride
         return offset  # type: ignore[no-any-return]
 
@@ -305,7 +316,7 @@ class AtomicBuffer:
         try:
             number = operator.index(value)
         except TypeError:
-            raise make(f'AtomicBuffer.{name}', 'type', f'{argument} is {value!r}, but must be an integer') from None
+            raise make(f'AtomicBuffer.{name}', 'type', f'{argument} is {shown(value)}, but must be an integer') from None
         bounds = np.iinfo(self.dtype)
         if not bounds.min <= number <= bounds.max:
             raise make(f'AtomicBuffer.{name}', 'range', f'{argument} is {number}, which does not fit into {self.dtype}')
@@ -355,7 +366,7 @@ class AtomicBuffer:
         return self._do('cas', 'cas', index, desired, expected)
 
     def __reduce__(self) -> Any:
-        return import_, (self._handle.key, 'atomic', False, self._handle.token)
+        return import_, (_came_by('AtomicBuffer', self._handle), 'atomic', False, self._handle.token)
 
     def __repr__(self) -> str:
         return f'<shmem.AtomicBuffer: {self.dtype} {self.shape}>'
@@ -383,6 +394,10 @@ def _restore_from_file(path: str, at: int, size: int, shape: Any, kind: Any, off
     return array_over('open_file', _ext.pool_block('open_file', handle, at, size), (shape, kind, offset, strides))
 
 
+def _restore_on_device(key: str, mode: str, token: str | None, shape: Any, kind: Any, offset: int, strides: Any) -> Any:
+    return _device.buffer_over(_device.open_key(key, mode, token), (shape, kind, offset, strides), mode)
+
+
 def _key_still_works(key: str) -> bool:
     try:
         _ext.key_import('import_', key, _READ, None)
@@ -391,21 +406,43 @@ def _key_still_works(key: str) -> bool:
         return False
 
 
-def _key_of(block: Any, mode: str) -> str:
+def opens_here(function: str, key: str) -> bool:
+    """Whether a key of this process's, of a pool or an object in one, was not revoked."""
+    try:
+        return _ext.key_what(function, key) is not None
+    except Error:
+        return False
+
+
+def _came_by(function: str, owner: Any) -> str:
+    """The key by which memory was imported, for somebody else: nobody here could make another one. Raises when it opens
+    nothing any more."""
+    try:
+        if isinstance(owner, _ext.DeviceImport):
+            _ext.device_import('import_', owner.key, _READ, owner.token, -1)
+        else:
+            _ext.key_import('import_', owner.key, owner.mode, owner.token)
+    except Error as error:
+        why = str(error).partition(': ')[2]
+        raise type(error)(f'shmem.{function}: the key by which this was imported opens nothing any more ({why}): ask its owner '
+                          'for another one', error.errno) from None
+    return owner.key  # type: ignore[no-any-return]
+
+
+def _key_of(block: Any, keys: dict[str, str], mode: str) -> str:
     """One for each block and mode, again and again."""
-    if block.cache is None:
-        block.cache = {}
-    key = block.cache.get(mode)
+    key = keys.get(mode)
     if key is None or not _key_still_works(key):
         whole = np.ndarray((block.size,), np.uint8, block)
-        key = block.cache[mode] = export_array('export', whole, mode, None, False)
-    return key  # type: ignore[no-any-return]
+        key = keys[mode] = export_array('export', whole, mode, None, False)
+    return key
 
 
-def reduce_buffer(array: Any) -> Any:
-    """What pickle needs for a Buffer: the key of the whole buffer, and which part of it this is. None: it is a copy."""
-    owner = owner_of(array)
-    if owner is None or array.dtype.hasobject:
+def reduce_host(array: Any) -> Any:
+    """What pickle needs for a Buffer, or what stands in for a DeviceBuffer: the key of the whole buffer, and which part of it
+    this is. None: it is a copy."""
+    owner = holder_of(array)
+    if not isinstance(owner, (_ext.PoolBlock, _ext.ImportHandle, _ext.Block)) or array.dtype.hasobject:
         return None
     mode = 'rw' if array.flags.writeable else 'r'
     layout = (array.shape, array.dtype, address_of(array) - owner.address if array.size else 0,
@@ -413,13 +450,40 @@ def reduce_buffer(array: Any) -> Any:
     if isinstance(owner, _ext.ImportHandle):
         if owner.mode in _PRIVATE:
             return None
-        return _restore, (owner.key, 'r' if owner.mode == _READ else mode, owner.token, *layout)
+        return _restore, (_came_by('Buffer', owner), 'r' if owner.mode == _READ else mode, owner.token, *layout)
     if not owner.is_open:
-        raise make('Buffer', 'stale', 'the buffer was freed, so it cannot be pickled')
+        raise make('Buffer', 'stale', 'the buffer was freed, or its job is over, so it cannot be pickled')
+    if isinstance(owner, _ext.Block):
+        return _restore, (_key_of(owner, keys_of(owner), mode), mode, None, *layout)
     pool = owner.pool
     if not pool.writable:  # a file
         if not pool.read_only:
             return None  # changes are this process's own
         at = _ext.pool_offset('Buffer', pool, owner.address)
         return _restore_from_file, (pool.path, at, owner.size, *layout)
-    return _restore, (_key_of(owner, mode), mode, None, *layout)
+    if owner.cache is None:
+        owner.cache = {}
+    return _restore, (_key_of(owner, owner.cache, mode), mode, None, *layout)
+
+
+def _key_on_device(buf: Any) -> str:
+    """Of all memory that a block of a device has: one, again and again."""
+    key: str | None = buf._keys.get('rw')
+    try:
+        if key is not None:
+            _ext.device_import('import_', key, _READ, None, -1)
+    except Error:  # revoked, by this process or in C
+        key = None
+    if key is None:
+        note = write_note('DeviceBuffer', (buf._owner.size,), np.dtype(np.uint8))
+        key = buf._keys['rw'] = _device.export_bytes('DeviceBuffer', buf._owner, buf._owner.address, buf._owner.size, note)
+    return key
+
+
+def reduce_device(buf: Any) -> Any:
+    """The same for a DeviceBuffer."""
+    owner = buf._owner
+    layout = (buf.shape, buf.dtype, buf.address - owner.address if buf.size else 0, None if buf.is_contiguous else buf.strides)
+    if isinstance(owner, _ext.DeviceImport):
+        return _restore_on_device, (_came_by('DeviceBuffer', owner), 'r' if buf.readonly else 'rw', owner.token, *layout)
+    return _restore_on_device, (_key_on_device(buf), 'rw', None, *layout)

@@ -14,10 +14,12 @@ from typing import Any, Iterator, NamedTuple
 import numpy as np
 
 from . import _device, _ext, _foreign, _key, _sync
+from ._argument import flag, sides
 from ._buffer import (Buffer, address_of, array_over, extent, kind_of, known_block, layout_of, note_of, owner_of, write_note,
                       _kinds, _new)
+from ._stand_in import ANY, Known
 from ._home import Home, _bytes, _name, _text
-from .errors import Error, make
+from .errors import Error, make, shown
 
 _OWN, _KEEP, _ZERO = _ext.OWN, _ext.KEEP, _ext.ZERO
 _index = operator.index
@@ -41,21 +43,10 @@ def _path(function: str, path: Any) -> bytes:
     try:
         found = os.fsencode(os.path.abspath(os.fspath(path)))
     except (TypeError, ValueError):
-        raise make(function, 'type', f'path is {path!r}, which is no path') from None
+        raise make(function, 'type', f'path is {shown(path)}, which is no path') from None
     if b'\0' in found:
         raise make(function, 'value', 'path has a zero character in it')
     return found
-
-
-def _sides(function: str, shape: Any) -> tuple[int, ...]:
-    try:
-        return (_index(shape),)
-    except TypeError:
-        pass
-    try:
-        return tuple(map(_index, shape))
-    except TypeError:
-        raise make(function, 'type', f'shape is {shape!r}, but must be an integer or a tuple of integers') from None
 
 
 # --- pools ------------------------------------------------------------------------------------------------------------------------------------
@@ -159,13 +150,17 @@ class Pool(Home):
             size = shape * kind.itemsize
             wrong = shape < 0
         else:
-            shape = _sides('Pool.alloc', shape)
+            shape = sides('Pool.alloc', shape)
             size, wrong = kind.itemsize, False
             for side in shape:
                 size *= side
                 wrong = wrong or side < 0
         if wrong:
-            raise make('Pool.alloc', 'value', f'shape is {shape!r}, but sides are not negative')
+            raise make('Pool.alloc', 'value', f'shape is {shown(shape)}, but sides are not negative')
+        if zero is not False or keep is not False:
+            zero, keep = flag('Pool.alloc', 'zero', zero), flag('Pool.alloc', 'keep', keep)
+        if own is not None:
+            own = flag('Pool.alloc', 'own', own)
         if name is not None or (own is None and size >= _OWN_FROM):
             return self._alloc_special(shape, kind, size, align, own, zero, keep, name, fill)
         flags = 0
@@ -183,7 +178,7 @@ class Pool(Home):
     def _alloc_special(self, shape: Any, kind: Any, size: int, align: int, own: bool | None, zero: bool, keep: bool,
                        name: str | None, fill: Any) -> Any:
         if size >= 1 << 62:
-            raise make('Pool.alloc', errno.ENOMEM, f'{size} bytes are more than an address space')
+            raise make('Pool.alloc', errno.ENOMEM, f'{shown(size)} bytes are more than an address space')
         if name is None:
             if not keep and not self._is_file:
                 try:
@@ -198,7 +193,7 @@ class Pool(Home):
         if own:
             raise make('Pool.alloc', 'value', 'name and own do not go together: a segment of its own lives as long as '
                                               'somebody has it mapped, and named buffers stay')
-        shape = _sides('Pool.alloc', shape)
+        shape = sides('Pool.alloc', shape)
         pattern = b'' if zero else None
         if fill is not None:
             pattern = _pattern(fill, shape, kind)
@@ -263,7 +258,7 @@ class Pool(Home):
         ``open_pool()``."""
         if buf is not None:
             return _key.export_array('Pool.export', buf, mode, allow, frozen)
-        if mode is not None or allow is not None or frozen:
+        if mode is not None or allow is not None or flag('Pool.export', 'frozen', frozen):
             raise make('Pool.export', 'value', 'a key of a whole pool opens it to processes of this user for everything: '
                                                'mode, allow and frozen are for buffers')
         return _ext.key_of_pool('Pool.export', self._handle)
@@ -275,7 +270,7 @@ class Pool(Home):
 
     def revoke(self, key: str, move: bool = False) -> None:
         """As ``shmem.revoke()``."""
-        _ext.key_revoke('Pool.revoke', key, bool(move))
+        _ext.key_revoke('Pool.revoke', key, flag('Pool.revoke', 'move', move))
         _foreign.forget_key(key)
 
     # names
@@ -366,7 +361,7 @@ class Pool(Home):
             raise make('Pool', 'stale', 'the pool was closed, so it cannot be pickled')
         if handle.path is not None:
             return open_file_again, (handle.path, 'rw' if handle.writable else 'r' if handle.read_only else 'cow')
-        if self._key is None:
+        if self._key is None or not _key.opens_here('Pool', self._key):
             self._key = _ext.key_of_pool('Pool', self._handle)
             _opened[self._key] = self
         return _open_again, (self._key,)
@@ -391,7 +386,7 @@ def _need_owner(function: str, buf: Any) -> Any:
 def _fill(array: Any, value: Any) -> None:
     try:
         array[...] = value
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise make('Pool.alloc', 'value',
                    f'fill does not fit an array of shape {array.shape}, {array.dtype}: {error}') from None
 
@@ -401,7 +396,7 @@ def _pattern(value: Any, shape: tuple[int, ...], kind: Any) -> bytes:
     try:
         one = np.ndim(value) == 0 and not isinstance(value, (list, tuple))
         return bytes(np.full(() if one else shape, value, kind).tobytes())
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise make('Pool.alloc', 'value', f'fill does not fit an array of shape {shape}, {kind}: {error}') from None
 
 
@@ -413,9 +408,9 @@ def _create(function: str, path: bytes | None, size: Any, max_size: Any, grow: b
         if not -1 <= node < 1 << 20:
             raise TypeError
     except TypeError:
-        raise make(function, 'value', f'numa_node is {numa_node!r}, but must be the number of a node') from None
-    return _ext.pool_create(function, path, _bytes(function, 'size', size), most, bool(grow), _text(function, 'type', type),
-                            _text(function, 'name', name), _pages(function, pages), node, bool(lock),
+        raise make(function, 'value', f'numa_node is {shown(numa_node)}, but must be the number of a node') from None
+    return _ext.pool_create(function, path, _bytes(function, 'size', size), most, flag(function, 'grow', grow), _text(function, 'type', type),
+                            _text(function, 'name', name), _pages(function, pages), node, flag(function, 'lock', lock),
                             _text(function, 'cache', cache))
 
 
@@ -442,23 +437,29 @@ def create_pool(size: int | str, type: str = 'host', name: str | None = None, *,
     if device is not None:
         return _create_on(device, size, name=name, max_size=max_size, grow=grow, pages=pages, numa_node=numa_node, lock=lock,
                           cache=cache)
-    if isinstance(type, str) and type.partition(':')[0] in _device.TYPES:
-        type = type.partition(':')[0]
-    return Pool._of(_create('create_pool', None, size, max_size, grow, type, name, pages, numa_node, lock, cache), False)
+    asked = type.partition(':')[0] if isinstance(type, str) else ''
+    if asked in _device.TYPES:
+        type = asked
+    handle = _create('create_pool', None, size, max_size, grow, type, name, pages, numa_node, lock, cache)
+    if asked in _device.TYPES or asked == 'auto':  # host memory stands in
+        handle.extra = Known()
+        handle.extra.stands_for = ANY if asked == 'auto' else asked
+    return Pool._of(handle, False)
 
 
 def _device_for(type: Any) -> str | None:
     """The device that a type means, where there is one; else None, and whoever makes host pools says what is missing."""
-    if type == 'auto':
-        return next(filter(_device.is_there, _device.TYPES), None)
+    if isinstance(type, str) and type == 'auto':
+        return next(filter(_device.is_usable, _device.TYPES), None)
     if isinstance(type, str) and type.partition(':')[0] in _device.TYPES:
-        return type if _device.is_there(type.partition(':')[0]) else None
+        kind, _ = _device.place('create_pool', type, 'type')
+        return type if _device.is_there(kind) else None
     return None
 
 
 def _create_on(device: str, size: Any, **wishes: Any) -> _device.DevicePool:
     for argument, value in wishes.items():
-        if value:
+        if flag('create_pool', argument, value):
             raise make('create_pool', 'unsupported', f'{argument} is for host memory: a pool of {device} takes the size alone')
     return _device.create(_bytes('create_pool', 'size', size), device)
 
@@ -470,7 +471,7 @@ def open_pool(name_or_key: str) -> Pool:
     user's). Any thread may call it; the GIL is released.
     """
     if not isinstance(name_or_key, str) or '\0' in name_or_key:
-        raise make('open_pool', 'type', f'name_or_key is {name_or_key!r}, but must be text')
+        raise make('open_pool', 'type', f'name_or_key is {shown(name_or_key)}, but must be text')
     return Pool._of(_ext.pool_open('open_pool', name_or_key), False)
 
 
@@ -500,7 +501,7 @@ def open_file(path: Any, mode: str = 'rw') -> Pool:
     version), AccessDenied, InvalidArgument. Any thread may call it; the GIL is released.
     """
     if mode not in ('r', 'rw', 'cow'):
-        raise make('open_file', 'value', f"mode is {mode!r}, but must be 'r', 'rw' or 'cow'")
+        raise make('open_file', 'value', f"mode is {shown(mode)}, but must be 'r', 'rw' or 'cow'")
     return Pool._of(_ext.file_open('open_file', _path('open_file', path), mode), True)
 
 

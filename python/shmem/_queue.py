@@ -16,7 +16,7 @@ import numpy as np
 from . import _ext
 from ._buffer import kind_of, layout_of, write_note
 from ._sync import _kind, _Shared
-from .errors import Error, make
+from .errors import Error, make, shown
 
 _NUMBER, _ITEM, _BYTES, _OBJECT = range(4)
 _dumps = partial(pickle.dumps, protocol=5)
@@ -53,9 +53,9 @@ def describe(function: str, item: Any) -> tuple[int, bytes]:
         try:
             shape = (operator.index(shape),) if not hasattr(shape, '__len__') else tuple(map(operator.index, shape))
         except TypeError:
-            raise make(function, 'type', f'the shape of item is {shape!r}, but must be an integer or a tuple of them') from None
+            raise make(function, 'type', f'the shape of item is {shown(shape)}, but must be an integer or a tuple of them') from None
         if any(side < 1 for side in shape):
-            raise make(function, 'value', f'the shape of item is {shape!r}, but its sides must be 1 or more')
+            raise make(function, 'value', f'the shape of item is {shown(shape)}, but its sides must be 1 or more')
     kind = kind_of(function, item)
     return kind.itemsize * math.prod(shape), write_note(function, shape, kind)
 
@@ -298,7 +298,7 @@ def _flush_at_end(queue: Queue) -> None:
 
 def many_from(function: str, consumers: Any) -> bool:
     if consumers not in ('one', 'many'):
-        raise make(function, 'value', f"consumers is {consumers!r}, but must be 'one' or 'many'")
+        raise make(function, 'value', f"consumers is {shown(consumers)}, but must be 'one' or 'many'")
     return bool(consumers == 'many')
 
 
@@ -308,8 +308,8 @@ def seconds_from(function: str, flush: Any) -> float | None:
     try:
         value = float(flush)
     except (TypeError, ValueError):
-        raise make(function, 'type', f'flush is {flush!r}, but must be a number of seconds, or None') from None
+        raise make(function, 'type', f'flush is {shown(flush)}, but must be a number of seconds, or None') from None
     if not value > 0:
-        raise make(function, 'value', f'flush is {flush!r}, but must be more than 0 seconds, or None: not by time')
+        raise make(function, 'value', f'flush is {shown(flush)}, but must be more than 0 seconds, or None: not by time')
     return value
 

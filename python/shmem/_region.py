@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _aliases, _ext, _memory
-from .errors import make
+from .errors import make, shown
 
 
 class Access(enum.IntFlag):
@@ -157,7 +157,7 @@ def _check_access(access: Any) -> int:
     except (TypeError, ValueError):
         number = -1
     if isinstance(access, bool) or not isinstance(access, int) or number < 0 or number & ~int(_ALL):
-        raise make('register', 'value', f'access is {access!r}, but must be LOCAL_ONLY, or a union of REMOTE_READ, '
+        raise make('register', 'value', f'access is {shown(access)}, but must be LOCAL_ONLY, or a union of REMOTE_READ, '
                                         'REMOTE_WRITE and REMOTE_ATOMIC')
     return number
 
@@ -168,7 +168,7 @@ def check_name(function: str, name: Any) -> None:
     if not isinstance(name, str):
         raise make(function, 'type', f'name is a {type(name).__name__}, but must be text')
     if not 1 <= len(name.encode('utf-8', 'surrogatepass')) <= 63 or '\0' in name:
-        raise make(function, 'value', f'name is {name!r}, but must have 1 to 63 bytes, none of them zero')
+        raise make(function, 'value', f'name is {shown(name)}, but must have 1 to 63 bytes, none of them zero')
 
 
 @_aliases.accepts

@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import bisect
-import operator
 import os
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _ext, _memory
-from ._device import TYPES, DeviceBuffer
+from . import _argument, _ext, _memory
+from ._device import DIGITS, TYPES, DeviceBuffer
 from ._stand_in import StandIn
 from ._region import Region
-from .errors import make
+from .errors import make, shown
 
 _ALIGN = 64
 _REMEMBERED = 256  # regions of a block
@@ -24,10 +23,12 @@ usual_kind: str | None = None  # of the job, as init() was asked for
 class _Block:
     """A block of the heap, and the regions that were made for arrays in it."""
 
-    __slots__ = ('block', 'regions')
+    __slots__ = ('block', 'regions', 'stands_for', 'keys')
 
-    def __init__(self, block: Any) -> None:
+    def __init__(self, block: Any, stands_for: str | None = None) -> None:
         self.block = block
+        self.stands_for = stands_for  # the type of device that it was asked for on, and is not
+        self.keys: dict[str, str] = {}  # by mode
         self.regions: dict[tuple[Any, ...], Region] = {}
 
 
@@ -53,6 +54,17 @@ def _find(address: int) -> _Block | None:
         return None
     found = _blocks[_addresses[at]]
     return found if address - _addresses[at] < found.block.size else None
+
+
+def block_stands_for(block: Any) -> str | None:
+    found = _find(block.address)
+    return found.stands_for if found is not None and found.block is block else None
+
+
+def keys_of(block: Any) -> dict[str, str]:
+    """Of a block that is there: the keys that are known of it."""
+    found = _find(block.address)
+    return {} if found is None else found.keys
 
 
 def _address(memory: _memory.Memory) -> int:
@@ -88,24 +100,11 @@ def region_of(function: str, argument: str, x: Any) -> Region:
     return region
 
 
-def _check_shape(function: str, shape: Any) -> tuple[int, ...]:
-    try:
-        sides: tuple[int, ...] = (operator.index(shape),)
-    except TypeError:
-        try:
-            sides = tuple(operator.index(side) for side in shape)
-        except TypeError:
-            raise make(function, 'type', f'shape is {shape!r}, but must be an integer or a tuple of integers') from None
-    if any(side < 0 for side in sides):
-        raise make(function, 'value', f'shape is {shape!r}, but sides are not negative')
-    return sides
-
-
 def _check_dtype(function: str, dtype: Any) -> np.dtype[Any]:
     try:
         made: np.dtype[Any] = np.dtype(dtype)
-    except TypeError:
-        raise make(function, 'type', f'dtype is {dtype!r}, which NumPy does not know as a dtype') from None
+    except Exception:
+        raise make(function, 'type', f'dtype is {shown(dtype)}, which NumPy does not know as a dtype') from None
     if made.hasobject:
         raise make(function, 'type', f'dtype is {made}, whose elements hold pointers into this process')
     return made
@@ -119,14 +118,14 @@ def kind_of(function: str, device: Any) -> str | None:
     kind, colon, number = name.partition(':')
     if name in ('cpu', 'host'):
         return 'host'
-    if kind not in TYPES or (colon and not (number.isascii() and number.isdecimal())):
-        raise make(function, 'value', f"device is {device!r}, but must be None, 'cpu', 'host', or such as 'npu' or 'cuda:1'")
+    if kind not in TYPES or (colon and not (number.isascii() and number.isdecimal() and len(number) <= DIGITS)):
+        raise make(function, 'value', f"device is {shown(device)}, but must be None, 'cpu', 'host', or such as 'npu' or 'cuda:1'")
     return name
 
 
 def _new(function: str, shape: Any, dtype: Any, device: Any, zero: bool = False) -> Any:
     """zero: holds zeros if it is on a device."""
-    sides = _check_shape(function, shape)
+    sides = _argument.sides(function, shape)
     element = _check_dtype(function, dtype)
     kind = kind_of(function, device)
     nbytes = element.itemsize
@@ -135,16 +134,16 @@ def _new(function: str, shape: Any, dtype: Any, device: Any, zero: bool = False)
     if nbytes == 0:
         raise make(function, 'value', f'an array of shape {sides} and dtype {element} has 0 bytes')
     if nbytes >= 1 << 63:
-        raise make(function, 'memory', f'an array of shape {sides} and dtype {element} has {nbytes} bytes, more than there '
+        raise make(function, 'memory', f'an array of shape {shown(sides)} and dtype {element} has more bytes than there '
                                        'are addresses')
     block: Any = _ext.malloc(function, nbytes, _ALIGN, kind, zero)
     _forget_old()
-    _blocks[block.address] = _Block(block)
+    usual = kind if kind is not None else usual_kind or os.environ.get('SHMEM_HEAP_KIND', 'host')
+    asked = usual.partition(':')[0] if usual != 'host' and block.type is None else None
+    _blocks[block.address] = _Block(block, asked)
     bisect.insort(_addresses, block.address)
     if block.type is None:
-        usual = kind if kind is not None else usual_kind or os.environ.get('SHMEM_HEAP_KIND', 'host')
-        asked_for_device = usual != 'host'
-        return (StandIn if asked_for_device else np.ndarray)(sides, element, buffer=block)
+        return (StandIn if asked else np.ndarray)(sides, element, buffer=block)
     return DeviceBuffer._of_block(block, sides, element)
 
 
@@ -178,15 +177,18 @@ def zeros(shape: int | tuple[int, ...], dtype: Any = float, device: Any = None) 
 
 def full(shape: int | tuple[int, ...], fill_value: Any, dtype: Any = None, device: Any = None) -> Any:
     """As ``empty()``, filled with fill_value on every PE when it returns; dtype None: that of fill_value. Collective."""
-    value = np.asarray(fill_value)
-    kind = value.dtype if dtype is None else _check_dtype('full', dtype)
+    sides = _argument.sides('full', shape)
+    wanted = None if dtype is None else _check_dtype('full', dtype)
     try:
-        filled = np.full((), 0, kind) if value.ndim else value.astype(kind)
-    except (TypeError, ValueError) as error:
-        raise make('full', 'value', f'fill_value is {fill_value!r}, which is no {kind}: {error}') from None
-    array = _new('full', shape, kind, device)
+        value = np.asarray(fill_value)
+        value = value.astype(value.dtype if wanted is None else wanted)
+        np.broadcast_to(value, sides)
+    except Exception as error:  # of NumPy, or of a class of its own
+        raise make('full', 'value', f'fill_value is {shown(fill_value)}, which does not fill an array of shape {shown(shape)}, '
+                                    f'{wanted or "its own dtype"}: {error!s:.200}') from None
+    array = _new('full', sides, value.dtype, device)
     try:
-        array[...] = value if value.ndim else filled
+        array[...] = value
     finally:
         _ext.barrier()  # the others do not wait for a PE whose device fails
     return array

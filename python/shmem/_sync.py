@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Callable, TypeVar
 
 from . import _ext
-from .errors import make
+from .errors import make, shown
 
 T = TypeVar('T')
 _WAITERS_NOTED = 128  # by a condition: nobody else can be signalled
@@ -412,7 +412,7 @@ def word_type(function: str, dtype: Any) -> int:
     except TypeError:
         kind = None
     if kind is None or kind.name not in _TYPES or not kind.isnative:
-        raise make(function, 'type', f'dtype is {dtype!r}, but must be one of {", ".join(_TYPES)}')
+        raise make(function, 'type', f'dtype is {shown(dtype)}, but must be one of {", ".join(_TYPES)}')
     return _TYPES[kind.name]
 
 

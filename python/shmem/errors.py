@@ -18,7 +18,7 @@ __all__ = [
     'OutOfRange', 'BadBuffer', 'AccessDenied', 'OutOfMemory', 'Stale', 'Busy', 'Deadlock', 'TooSmall',
     'AlreadyExists', 'DeviceMissing', 'PoolFull', 'NameUnknown', 'KeyMalformed', 'KeyUnknown', 'KeyRevoked', 'KeyRefused',
     'KeyOrphaned', 'FileMissing', 'NotAShmemFile', 'FileDamaged', 'FileVersion', 'NotRecoverable', 'NotOwner',
-    'BarrierBroken', 'QueueFull', 'QueueEmpty', 'QueueClosed',
+    'BarrierBroken', 'QueueFull', 'QueueEmpty', 'QueueClosed', 'ReadOnly',
 ]
 
 
@@ -50,7 +50,8 @@ class Timeout(Error, TimeoutError):
 
 
 class NotInitialized(Error):
-    """There is no job: before init, after finalize, or in a forked child."""
+    """There is no job: before init, after finalize, or in a forked child. Or devices cannot be used, because this process was
+    forked by one that had."""
 
 
 class NotSupported(Error, NotImplementedError):
@@ -166,6 +167,10 @@ class QueueClosed(Error, _Closed):
     """Somebody closed the queue: nothing more goes in, and (for who gets) all that was in it is out."""
 
 
+class ReadOnly(Error, AttributeError):
+    """An attribute that cannot be set, because it says which memory is used."""
+
+
 class Busy(Error):
     """Another thread, or the system, is using it."""
 
@@ -264,11 +269,26 @@ _BY_KIND: dict[str, tuple[type[Error], int]] = {
     'empty': (QueueEmpty, _errno.EAGAIN),
     'closed': (QueueClosed, _errno.EPIPE),
     'timeout': (Timeout, _errno.ETIMEDOUT),
+    'fixed': (ReadOnly, _errno.EPERM),
 }
+
+
+def shown(x: Any) -> str:
+    """What somebody gave, for a message: short, and whatever it is."""
+    try:
+        text = f'{x:#x}' if type(x) is int and x.bit_length() > 128 else repr(x)
+    except Exception:  # of a class of its own, or with an integer of thousands of digits in it
+        return f'a {type(x).__name__}'
+    return text if len(text) <= 80 else f'{text[:60]}... (a {type(x).__name__})'
+
+
+_LONGEST = 1000  # characters of a message
 
 
 def make(function: str, code: int | str, text: str) -> Error:
     """The exception for an errno, or for one of the kinds above, raised by shmem.<function>."""
+    if len(text) > _LONGEST:
+        text = text[:_LONGEST] + '...'
     if isinstance(code, str):
         kind, number = _BY_KIND[code]
     else:
@@ -280,6 +300,8 @@ def make(function: str, code: int | str, text: str) -> Error:
         if kind is KeyMalformed and text.startswith(_NOT_THE_KEY):
             kind = InvalidArgument
     error = kind(f'shmem.{function}: {text}', number)
+    if number == _errno.EPERM and 'drivers do not survive' in text:  # in whatever call
+        error = NotInitialized(f'shmem.{function}: {text}', number)
     if number == _errno.ESTALE and ' was freed by its owner' in text:  # not the process that owns it
         error = Stale(f'shmem.{function}: {text}', number)
     if number == _errno.EOWNERDEAD and function in _HELD:

@@ -215,6 +215,26 @@ int shmemx_device_copy(void *dest, const void *source, size_t bytes)
     return NAMED(shmemi_device_copy(dest, source, bytes));
 }
 
+/* Whether the last byte of the last block still has an address behind the first one's. */
+static bool has_end(const void *first, size_t step, size_t bytes, size_t count)
+{
+    size_t last, end;
+    return !__builtin_mul_overflow(step, count - 1, &last) && !__builtin_add_overflow(last, bytes, &end) &&
+           !__builtin_add_overflow(end, (size_t)(uintptr_t)first, &end);
+}
+
+int shmemx_device_copy_blocks(void *dest, size_t dest_step, const void *source, size_t source_step, size_t bytes,
+                              size_t count)
+{
+    if (bytes && count && (!dest || !source))
+        return NAMED(null(dest ? "source" : "dest"));
+    if (bytes && count && !(has_end(dest, dest_step, bytes, count) && has_end(source, source_step, bytes, count)))
+        return NAMED(shmemi_fail(-EINVAL,
+                                 "%zu blocks of %zu bytes, %zu and %zu bytes apart, go beyond the address space", count,
+                                 bytes, dest_step, source_step));
+    return NAMED(shmemi_device_copy_blocks(dest, dest_step, source, source_step, bytes, count));
+}
+
 int shmemx_stream_create(const char *type, int number, shmemx_stream_t *out)
 {
     struct shmemi_stream *stream = NULL;

@@ -281,7 +281,7 @@ int shmemi_device_copy_blocks(void *to, size_t to_step, const void *from, size_t
     size_t whole_to = (count - 1) * to_step + bytes, whole_from = (count - 1) * from_step + bytes;
     shmemi_device_table_lock();
     if ((rc = find_ends(to, from, bytes, &e)) == 0 && (rc = check_end(e.to, to, whole_to, "target")) == 0 &&
-        (rc = check_end(e.from, from, whole_from, "source")) == 0)
+        (rc = check_end(e.from, from, whole_from, "source")) == 0 && (rc = check_adopted(&e)) == 0)
         rc = blocks_between(&e, &b);
     shmemi_device_table_unlock();
     return rc;

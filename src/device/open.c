@@ -27,8 +27,9 @@ static void watch(void)
 int shmemi_device_check_process(void)
 {
     return atomic_load_explicit(&forked, memory_order_relaxed) /* [forked] */
-               ? shmemi_fail(-EPERM, "this process was forked by one that used devices, and drivers do not survive "
-                                     "that: start it anew (Python: the start method 'spawn')")
+               ? shmemi_fail(-EPERM, "this process was forked by one that had used devices, and drivers do not survive "
+                                     "fork: start such processes anew, by exec (in Python with the start method "
+                                     "'spawn'), or fork before a device is first used")
                : 0;
 }
 

@@ -226,6 +226,38 @@ else:
 ''', kind)
 
 
+def test_pickling():
+    """A pickle opens the memory, or is not made: whatever key is known of it may have been revoked."""
+    program('''
+pool = shmem.create_pool('4M', type=type)
+buf = pool.alloc((8, 6), np.int32, fill=np.arange(6))
+at = {'all': buf, 'T': buf.T, 'part': buf[1:, ::-2], 'row': buf[3], 'none': buf[3:3]}
+def check(views):
+    for name, view in views.items():
+        again = pickle.loads(pickle.dumps(view))
+        assert (again.shape, again.dtype) == (view.shape, view.dtype) and (again.to_numpy() == view.to_numpy()).all(), name
+        assert pickle.dumps(view) == pickle.dumps(view)
+check(at)
+for revoke in (pool.revoke, shmem.revoke, shmem.create_pool('1M').revoke):
+    pickled = pickle.dumps(buf)
+    revoke(buf.__reduce__()[1][0])
+    raises(shmem.KeyRevoked, 'revoked', pickle.loads, pickled)
+    check(at)
+key = pool.export(buf, mode='r')
+came = shmem.import_(key, 'r')
+check({name: eval(text, {'b': came}) for name, text in {'all': 'b', 'T': 'b.T', 'part': 'b[2:, 1]'}.items()})
+assert pickle.loads(pickle.dumps(came[0])).readonly and shmem.export(came) == key
+pool.revoke(key)
+for function in (pickle.dumps, shmem.export):
+    raises(shmem.KeyRevoked, 'ask its owner for another one', function, came)
+raises(shmem.KeyRevoked, 'ask its owner', pickle.dumps, came[0])
+del came
+pool.free(buf)
+for view in at.values():
+    raises(shmem.errors.Stale, 'freed', pickle.dumps, view)
+''', 'cuda')
+
+
 def test_devices_and_pools():
     program('''
 all_of_them = shmem.devices()
@@ -243,17 +275,60 @@ raises(ValueError, 'size is 0', shmem.create_pool, 0, type='cuda')
 raises(TypeError, 'create_pool', shmem.DevicePool)
 raises(TypeError, 'DevicePool.alloc', shmem.DeviceBuffer)
 
-# A forked child is told; the parent goes on.
-buf = auto.alloc(4, fill=1)
-pid = os.fork()
-if pid == 0:
-    try:
-        buf.to_numpy()
-    except shmem.Error as error:
-        os._exit('do not survive' not in str(error))
-    os._exit(1)
-assert os.waitpid(pid, 0)[1] == 0 and (buf.to_numpy() == 1).all()
 ''', '')
+
+
+@pytest.mark.parametrize('fallback', [None, 'host'])
+def test_forked_children(fallback):
+    """Whatever they call, they are told why it cannot be, and what to do; the parent goes on."""
+    said = program('''
+import traceback
+def in_child(function):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            function()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+# before a device is first used it may fork
+def use():
+    assert shmem.create_pool('2M', type='cuda').alloc(3, fill=2)[1] == 2
+in_child(use)
+
+pool, stream = shmem.create_pool('2M', type='cuda'), shmem.Stream('cuda')
+buf = pool.alloc((4, 4), np.uint64, fill=1)
+key, host, ones = pool.export(buf), shmem.create_pool('1M').alloc(4), np.ones((4, 4), np.uint64)
+def all_of_them():
+    calls = {'create_pool': [lambda: shmem.create_pool('2M', type=kind) for kind in ('npu', 'cuda', 'cuda:1', 'auto')],
+             'Stream': [lambda: shmem.Stream('npu'), lambda: shmem.Stream('cuda'), lambda: shmem.Stream('cuda', native=1)],
+             'devices': [lambda: shmem.devices(), lambda: shmem.devices('cuda')], 'Stream.native': [lambda: stream.native],
+             'import_': [lambda: shmem.import_(key)], 'DeviceBuffer': [lambda: pickle.dumps(buf)], 'DevicePool.export': [lambda: pool.export(buf)],
+             'DevicePool.alloc': [lambda: pool.alloc(1), lambda: pool.alloc(1, fill=1)], 'DevicePool.free': [lambda: pool.free(buf)],
+             'DevicePool.revoke': [lambda: pool.revoke(key)], 'DeviceBuffer.to_numpy': [buf.to_numpy, buf.T.to_numpy, buf[0].copy],
+             'DeviceBuffer.copy_from': [lambda: buf.copy_from(1), lambda: buf.copy_from(ones, stream), lambda: buf.T.copy_from(buf)],
+             'DeviceBuffer.copy_to': [lambda: buf.copy_to(ones), lambda: buf.copy_to(ones, stream)], 'register': [lambda: shmem.register(buf)],
+             'DeviceBuffer[]': [lambda: buf[0, 0], lambda: buf.__setitem__((0, 0), 1), lambda: buf.__setitem__((slice(None), 0), 5)],
+             'DeviceBuffer.__dlpack__': [buf.__dlpack__], 'DeviceBuffer.__cuda_array_interface__': [lambda: buf.__cuda_array_interface__],
+             'Stream.finish': [stream.finish], 'Stream.is_done': [stream.is_done], 'Stream.write_value': [lambda: stream.write_value(buf, (0, 0), 1)],
+             'Stream.wait_value': [lambda: stream.wait_value(buf, (0, 0), 1)], 'zeros': [lambda: shmem.zeros(3, device='cuda')]}
+    shmem.init()
+    for name, functions in calls.items():
+        for n, function in enumerate(functions):
+            raises(shmem.NotInitialized, f'shmem.{name}: ', function)
+            raises(shmem.NotInitialized, "drivers do not survive fork: start such processes anew, by exec (in Python with the start method 'spawn'), "
+                                         "or fork before a device is first used", function)
+    shmem.finalize()
+    raises(shmem.NotInitialized, 'drivers do not survive fork', shmem.init, device='cuda')
+    assert repr(buf) and buf.shape == (4, 4) and pool.stats().size and buf.cuda() is buf
+    stream.close()
+    pool.close()
+in_child(all_of_them)
+assert (buf.to_numpy() == 1).all() and stream.is_done() and shmem.import_(key)[0, 0] == 1
+''', '', SHMEM_DEVICE_FALLBACK=fallback)
+    assert 'in place' not in said.err
 
 
 def test_without_devices():
@@ -403,6 +478,16 @@ raises(shmem.DeviceMissing, 'too old: it has no', shmem.create_pool, '1M', type=
     program('''
 raises(shmem.DeviceMissing, "the toolkit's stub", shmem.create_pool, '1M', type='cuda')
 ''', '', DOUBLE_INIT='34')
+    broken = {'DOUBLE_INIT': '999', 'SHMEM_ASCEND_LIBRARY': '/none'}
+    program('''
+raises(shmem.Error, 'cuInit', shmem.create_pool, '1M', type='cuda')
+raises(shmem.Error, 'cuInit', shmem.Stream, 'cuda')
+assert isinstance(shmem.create_pool('1M', type='auto'), shmem.Pool)
+''', '', **broken)
+    assert 'cuInit' in program('''
+a = shmem.create_pool('1M', type='cuda').alloc(3)
+assert a.cuda() is a and shmem.Stream('cuda').is_done()
+''', '', SHMEM_DEVICE_FALLBACK='host', **broken).err
 
 
 def tool(*command, **env):
@@ -640,3 +725,24 @@ raises(shmem.NotInitialized, 'finalize', stream.barrier)
 stream.close()
 ''')
     run(['shmemrun', '-n', '3', '--tag-output', PYTHON, str(text), kind], env=doubles()).ok()
+
+
+@pytest.mark.parametrize('kind', ['npu', 'cuda'])
+def test_the_end_with_a_stream_that_waits_for_ever(kind):
+    """Nothing can be taken away from under it; the program ends all the same, and says why it leaves things."""
+    started = start([PYTHON, '-c', BEGIN + '''
+pool, s = shmem.create_pool('4M', type=type), shmem.Stream(type)
+word = pool.alloc(1, np.uint64, fill=0)
+s.wait_value(word, 0, 1)
+print('ends')
+''', kind], env=doubles()).finish(30)
+    assert started.code == 97 and started.out == 'ends\n' and started.seconds < 20, started.text
+    assert re.search(rf'shmem: at the end of the program a stream on {kind}:0 waits for a word', started.err), started.text
+    program('''
+import threading, time
+pool, s = shmem.create_pool('4M', type=type), shmem.Stream(type)
+word = pool.alloc(1, np.uint64, fill=0)
+s.wait_value(word, 0, 1)
+other = shmem.Stream(type)
+threading.Thread(target=lambda: (time.sleep(0.3), other.write_value(word, 0, 1)), daemon=True).start()
+''', kind)

@@ -487,6 +487,19 @@ def test_pickling(pool):
     key = [word for word in pickle.dumps(a, 0).decode().split() if 'shm1-' in word][0].strip("'V")
     pool.revoke(key[key.index('shm1-'):])
     assert np.shares_memory(pickle.loads(pickle.dumps(a)), a)
+    # One that was imported by cannot be.
+    key = pool.export(a)
+    b, atomic = shmem.import_(key), shmem.import_(pool.export(pool.alloc(4, 'i8')), 'atomic')
+    assert np.shares_memory(pickle.loads(pickle.dumps(b[1])), a)
+    pool.revoke(key)
+    pool.revoke(atomic.__reduce__()[1][0])
+    for x in (b, b[1], atomic):
+        with raises(shmem.KeyRevoked, 'another one'):
+            pickle.dumps(x)
+    # Nor is a pool's.
+    pickle.dumps(pool)
+    shmem.revoke(pool.__reduce__()[1][0])
+    shmem.open_pool(pool.__reduce__()[1][0]).close()
     c = copy.copy(a)
     c[:] = 0
     assert a.sum() == 180

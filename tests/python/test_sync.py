@@ -502,6 +502,12 @@ def test_names_and_keys(pool):
         shmem.import_(pool.export())
     with raises(ValueError):
         shmem.import_('no key')
+    for name in pool.names():
+        if not isinstance(pool[name], shmem.Buffer):
+            thing = pool[name]
+            for key in thing.export().split('+'):
+                shmem.revoke(key)
+            assert type(pickle.loads(pickle.dumps(thing))) is type(thing) and type(shmem.import_(thing.export())) is type(thing)
     names = set(pool.names())
     pool['m'].destroy()
     assert names - set(pool.names()) == {'m'}

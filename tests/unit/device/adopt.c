@@ -110,6 +110,7 @@ static void run_freed(void)
     good(hal->free_plain(0, plain));
     bad(ESTALE, "was freed by its owner", shmemx_device_copy(plain, host, PART));
     bad(ESTALE, "was freed by its owner", shmemx_device_copy(back, plain, PART));
+    bad(ESTALE, "was freed by its owner", shmemx_device_copy_blocks(back, 8, plain, 16, 8, 10));
     if (shares_it && cuda)
         bad(ESTALE, "was freed by its owner", shmemx_device_import(key, SHMEMX_IMPORT_READ, NULL, -1, &none));
     bad(ESTALE, "was freed by its owner", shmemx_export(plain, PART, NULL, key));

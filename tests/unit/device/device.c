@@ -288,6 +288,38 @@ static void run_counts(void)
     good(shmemx_device_pool_close(pool));
 }
 
+/* Columns there, and closer together back; all of them with one wait. What is between them stays. */
+static void run_blocks(void)
+{
+    enum { ROWS = 100, ROW = 64, PART = 12 };
+    void *a, *b;
+    shmemx_device_pool_t pool = new_pool(type, 0, &a), second = new_pool(type, 1, &b);
+    fill(1);
+    good(shmemx_device_copy(a, host, BYTES));
+    memset(back, 0x5a, sizeof back);
+    good(shmemx_device_copy_blocks((char *)a + 4, ROW, back, PART, PART, ROWS));
+    unsigned long before = calls();
+    good(shmemx_device_copy_blocks((char *)a + 4, ROW, back, 0, PART, ROWS));
+    child_check(calls() - before <= ROWS + 2);
+    good(shmemx_device_copy(back, a, BYTES));
+    for (int i = 0; i < BYTES; i++)
+        child_check(back[i] == (i < ROWS * ROW && i % ROW >= 4 && i % ROW < 4 + PART ? 0x5a : host[i]));
+    good(shmemx_device_copy_blocks(back, PART, (char *)a + 20, ROW, PART, ROWS));
+    good(shmemx_device_copy_blocks(b, PART, (char *)a + 20, ROW, PART, ROWS));
+    good(shmemx_device_copy(back + BYTES / 2, b, PART * ROWS));
+    for (int i = 0; i < ROWS * PART; i++)
+        child_check(back[i] == host[i / PART * ROW + 20 + i % PART] && back[BYTES / 2 + i] == back[i]);
+    good(shmemx_device_copy_blocks(a, 1, host, 1, 0, 5));
+    good(shmemx_device_copy_blocks(a, 1, host, 1, 5, 0));
+    bad(EINVAL, "source is NULL", shmemx_device_copy_blocks(a, 1, NULL, 1, 1, 1));
+    bad(EINVAL, "beyond the address space", shmemx_device_copy_blocks(a, SIZE_MAX / 4, host, 0, 1, 100));
+    bad(EINVAL, "beyond the address space", shmemx_device_copy_blocks(a, SIZE_MAX, host, 0, 1, 2));
+    bad(EINVAL, "go beyond its device memory", shmemx_device_copy_blocks(a, POOL / 2, host, 0, 8, 3));
+    bad(EINVAL, "go beyond its device memory", shmemx_device_copy_blocks(back, 0, a, POOL / 2, 8, 3));
+    good(shmemx_device_pool_close(second));
+    good(shmemx_device_pool_close(pool));
+}
+
 /* Another library changes the thread's device in between. */
 static void run_other_device(void)
 {
@@ -727,8 +759,8 @@ static void one_process(void **state)
     alone(run_own_import);
     alone(run_unaligned);
     alone(run_streams);
+    alone(run_blocks);
     if (!stands_in) {
-        alone(run_without_peers);
         alone(run_counts);
         alone(run_other_device);
     }
