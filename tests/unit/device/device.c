@@ -761,6 +761,7 @@ static void one_process(void **state)
     alone(run_streams);
     alone(run_blocks);
     if (!stands_in) {
+        alone(run_without_peers);
         alone(run_counts);
         alone(run_other_device);
     }
