@@ -33,15 +33,22 @@ static int enter_pool(shmemx_device_pool_t pool, struct shmemi_device_pool **out
 int shmemx_device_count(const char *type)
 {
     const struct shmemi_device_hal *hal;
-    int count = 0, rc = type ? shmemi_device_open(type, &hal, &count) : null("type");
+    int count = 0, rc = type ? shmemi_device_look_up(type, &hal, &count) : null("type");
     return rc < 0 ? NAMED(rc) : count;
+}
+
+int shmemx_device_stands_in(const char *type)
+{
+    const struct shmemi_device_hal *hal;
+    int rc = type ? shmemi_device_look_up(type, &hal, NULL) : null("type");
+    return rc < 0 || !hal->stands_in ? NAMED(rc) : shmemi_fail(1, "%s", shmemi_device_why_not(hal));
 }
 
 int shmemx_device_info(const char *type, int number, shmemx_device_info_t *out)
 {
     const struct shmemi_device_hal *hal;
     struct shmemi_device_info info;
-    int rc = type && out ? shmemi_device_open(type, &hal, NULL) : null(type ? "out" : "type");
+    int rc = type && out ? shmemi_device_look_up(type, &hal, NULL) : null(type ? "out" : "type");
     if (rc < 0 || (rc = hal->describe(number, &info)) < 0)
         return NAMED(rc);
     *out = (shmemx_device_info_t){.number = number,
@@ -62,7 +69,7 @@ int shmemx_device_can_reach(const char *type, int number, int peer)
 {
     const struct shmemi_device_hal *hal;
     bool can = false;
-    int rc = type ? shmemi_device_open(type, &hal, NULL) : null("type");
+    int rc = type ? shmemi_device_look_up(type, &hal, NULL) : null("type");
     if (rc == 0)
         rc = hal->can_reach(number, peer, &can);
     return rc < 0 ? NAMED(rc) : can;
@@ -71,7 +78,7 @@ int shmemx_device_can_reach(const char *type, int number, int peer)
 int shmemx_device_self_test(const char *type, int number, int *steps)
 {
     const struct shmemi_device_hal *hal;
-    int rc = type ? shmemi_device_open(type, &hal, NULL) : null("type");
+    int rc = type ? shmemi_device_look_up(type, &hal, NULL) : null("type");
     return NAMED(rc < 0 ? rc : shmemi_device_self_test(hal, number, steps));
 }
 
@@ -152,7 +159,7 @@ int shmemx_device_pointer_info(const char *type, const void *address, shmemx_dev
 {
     const struct shmemi_device_hal *hal;
     struct shmemi_device_pointer what;
-    int rc = type && out ? shmemi_device_open(type, &hal, NULL) : null(type ? "out" : "type");
+    int rc = type && out ? shmemi_device_look_up(type, &hal, NULL) : null(type ? "out" : "type");
     if (rc < 0 || (rc = hal->describe_pointer(address, &what)) < 0)
         return NAMED(rc);
     *out = (shmemx_device_pointer_info_t){.number = what.number, .base = what.base, .bytes = what.bytes};

@@ -44,8 +44,9 @@ static const struct shmemi_setting_entry entries[] = {
     {"SHMEM_CORES", NULL, "number", "how many cores the job may use; decides whether waits spin",
      "those of all PEs' affinity masks together, cut by the CPU quota"},
     {"SHMEM_DEVICE_FALLBACK", NULL, "host",
-     "where memory of a device (npu, cuda) is asked for that is not to be had, host memory stands in for it, and one "
-     "warning says so",
+     "where memory or a stream of a device (npu, cuda) is asked for that is not to be had, host memory stands in for "
+     "it, "
+     "and one warning of the job says so",
      "an error that says what is missing"},
     {"SHMEM_HEAP_KIND", NULL, "host, npu or cuda, perhaps with a device's number: npu:1",
      "what memory shmem_malloc and its brothers allocate; without a number each PE takes the device of its own number, "

@@ -116,7 +116,7 @@ static int look(struct shmemi_kind *kind, struct step *out)
 {
     const struct shmemi_device_hal *hal = NULL;
     struct shmemi_device_info info;
-    int count = 0, rc = shmemi_device_open(shmemi_kind_name(kind->which), &hal, &count);
+    int count = 0, rc = shmemi_device_open_driver(shmemi_kind_name(kind->which), &hal, &count);
     if (rc < 0)
         return rc;
     if (kind->number < 0)

@@ -19,8 +19,15 @@
 /* --- devices ------------------------------------------------------------------------------------------------------ */
 
 /* The back end of a type, opened. *count (may be NULL): its devices. -EINVAL: no such type; -ENODEV and -ENOTSUP with
-   what is missing. */
+   what is missing, unless SHMEM_DEVICE_FALLBACK=host: then host memory stands in for the rest of this process's life,
+   and a warning says so, once. */
 int shmemi_device_open(const char *type, const struct shmemi_device_hal **out, int *count);
+/* The same, without a warning: for those who only ask. */
+int shmemi_device_look_up(const char *type, const struct shmemi_device_hal **out, int *count);
+/* The same, with the driver or not at all. */
+int shmemi_device_open_driver(const char *type, const struct shmemi_device_hal **out, int *count);
+/* Why one that was opened stands in: what the driver said. */
+const char *shmemi_device_why_not(const struct shmemi_device_hal *stand_in);
 
 /* 0, or -EPERM in a forked child of a process that used devices. */
 int shmemi_device_check_process(void);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -499,6 +500,22 @@ static int leave_pool(struct shmemi_object_home *home)
     return pool_at(home)->imported ? shmemi_pool_close(pool_at(home)) : 0;
 }
 
+static bool name_of_waited(const struct shmemi_waits *waits, uint64_t offset, char *out, size_t size)
+{
+    struct shmemi_object_home *home =
+        (struct shmemi_object_home *)((char *)(uintptr_t)waits - offsetof(struct shmemi_object_home, waits));
+    struct shmemi_named named;
+    uint64_t cursor = 0;
+    while (shmemi_pool_next_name(pool_at(home), &cursor, &named) == 1) {
+        uint64_t begin = (uint64_t)((char *)named.address - waits->base);
+        if (offset < begin || offset - begin >= named.bytes)
+            continue;
+        snprintf(out, size, "%.*s", (int)size - 1, named.name);
+        return true;
+    }
+    return false;
+}
+
 static void make_waits(struct shmemi_object_home *home)
 {
     struct shmemi_pool *pool = pool_at(home);
@@ -516,8 +533,11 @@ static void make_waits(struct shmemi_object_home *home)
     }
     if (!rows || ((uintptr_t)rows & 63))
         return;
-    home->waits = (struct shmemi_waits){
-        .rows = rows, .count = WAIT_ROWS, .base = pool->payload, .bytes = shmemi_units_count(pool) * SHMEMI_UNIT};
+    home->waits = (struct shmemi_waits){.rows = rows,
+                                        .count = WAIT_ROWS,
+                                        .base = pool->payload,
+                                        .bytes = shmemi_units_count(pool) * SHMEMI_UNIT,
+                                        .name = name_of_waited};
 }
 
 static const struct shmemi_object_home_calls of_pools = {

@@ -349,6 +349,33 @@ assert isinstance(buf, np.ndarray) and isinstance(shmem.create_pool('1M', type='
     assert result.err.count('host memory in place of') == 1
 
 
+def test_what_stands_in_for_c():
+    """Host memory that stands in for a device in a program in C: its keys open here, and nothing else changes."""
+    missing = {'SHMEM_ASCEND_LIBRARY': '/nonexistent/libacl_rt.so', 'SHMEM_CUDA_LIBRARY': '/nonexistent/libcuda.so.1'}
+    result = program('''
+c = ctypes.CDLL('libshmem.so.0')  # that this process has loaded
+pool, at, key = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.create_string_buffer(512)
+assert c.shmemx_device_pool_create(b'npu', 0, ctypes.c_size_t(1 << 20), ctypes.byref(pool)) == 0
+assert c.shmemx_device_alloc(pool, ctypes.c_size_t(4096), ctypes.c_size_t(0), ctypes.byref(at)) == 0
+ctypes.memset(at, 7, 4096)
+assert c.shmemx_export(at, ctypes.c_size_t(4096), None, key) == 0
+subprocess.run([sys.executable, '-c', """
+import numpy as np, shmem, sys
+buf = shmem.import_(sys.argv[1])
+assert isinstance(buf, shmem.DeviceBuffer) and buf.device == 'npu:0' and (buf.to_numpy() == 7).all()
+with shmem.Stream('npu') as s:
+    buf[:10].copy_from(np.arange(10, dtype=np.uint8), stream=s)
+    out = np.zeros(4096, np.uint8)
+    buf.copy_to(out, stream=s)
+assert out.tolist() == list(range(10)) + 4086 * [7] and shmem.devices() == []
+assert isinstance(shmem.create_pool('1M', type='npu'), shmem.Pool)
+""", key.value.decode()], check=True)
+assert ctypes.string_at(at, 11) == bytes(range(10)) + bytes([7])
+assert c.shmemx_device_pool_close(pool) == 0
+''', '', SHMEM_DEVICE_FALLBACK='host', **missing)
+    assert result.err.count('host memory in place of') == 2  # of two processes
+
+
 ANYWHERE = '''
 pool = shmem.create_pool('4M', type='npu')
 a, w = pool.alloc((8, 4), np.float32, fill=0), pool.alloc(2, np.uint64, fill=0)
