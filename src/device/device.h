@@ -154,6 +154,8 @@ void shmemi_device_heap_use(struct shmemi_device_pool *heap, struct shmemi_block
    rights of others, -EINVAL for what is not in one buffer or piece; -ENOTSUP: it was allocated in a way that cannot be
    shared. what: segment, offset and bytes are filled in. */
 int shmemi_device_export(const void *address, size_t bytes, struct shmemi_export *what, char text[SHMEMI_KEY_TEXT]);
+/* -ENOTSUP, with the text why memory of that device cannot be shared, by what describe() says of it. */
+int shmemi_device_alone(const struct shmemi_device_hal *hal, int device, const struct shmemi_device_info *info);
 /* -ENOENT: no pool of this process made it. */
 int shmemi_device_revoke(const struct shmemi_key *key);
 

@@ -39,6 +39,7 @@ struct shmemi_device_info {
     uint8_t id[16]; /* names the device in every process of this machine, whatever numbers they see it under */
     size_t free_bytes, total_bytes;
     enum shmemi_device_way way; /* of sharing memory from allocate() */
+    char alone[256];            /* why it is not shared at all; empty where it is, or that is not known */
     bool can_signal;            /* write_value() and wait_value() work */
 };
 
