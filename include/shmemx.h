@@ -193,7 +193,7 @@ typedef enum { SHMEMX_SUM, SHMEMX_PROD, SHMEMX_MIN, SHMEMX_MAX, SHMEMX_AND, SHME
 /* --- regions ---------------------------------------------------------------------------------------------------- */
 
 /* A region is a range of memory that other PEs can reach. A handle is this PE's hold on a region, its own or a peer's.
- */
+   One that was closed, or whose region was deregistered, gives -EINVAL, for ever. */
 typedef struct shmemx_region *shmemx_region_t;
 
 /* What peers may do; the owner may do everything. The kernel enforces read-only between processes of different users;
