@@ -34,8 +34,8 @@ typedef void (*fold_loop)(void *acc, const void *from, size_t n);
 
 /* What is not a number stays, whichever PE it comes from: a minimum or maximum without it would depend on the order. */
 #define FLOATING_ORDERED(N, T)                                                                                         \
-    LOOP(min_##N, T, (b[i] < a[i]) | (b[i] != b[i]) ? b[i] : a[i])                                                     \
-    LOOP(max_##N, T, (b[i] > a[i]) | (b[i] != b[i]) ? b[i] : a[i])
+    LOOP(min_##N, T, ((b[i] < a[i]) | (b[i] != b[i])) ? b[i] : a[i])                                                   \
+    LOOP(max_##N, T, ((b[i] > a[i]) | (b[i] != b[i])) ? b[i] : a[i])
 
 #define BITWISE(N, T)                                                                                                  \
     LOOP(and_##N, T, a[i] & b[i])                                                                                      \
