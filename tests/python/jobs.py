@@ -192,7 +192,8 @@ def program(tmp_path, text, name='program.py'):
     return path
 
 
-DOUBLES = {'npu': 'ascend-85', 'cuda': 'cuda-130', 'old npu': 'ascend-82', 'no handles': 'ascend-70'}
+DOUBLES = {'npu': 'ascend-85', 'cuda': 'cuda-130', 'old npu': 'ascend-82', 'no handles': 'ascend-70',
+           'old cuda': 'cuda-90'}
 
 
 def double(kind):
