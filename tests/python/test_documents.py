@@ -12,7 +12,7 @@ import tempfile
 import traceback
 
 import pytest
-from jobs import HERE, PYTHON, environment, pes, run
+from jobs import HERE, PYTHON, environment, pes, run, torchrun
 
 TOP = os.path.join(HERE, '..', '..')
 FENCE = re.compile(r'^```(\w*)\n(.*?)^```$', re.MULTILINE | re.DOTALL)
@@ -209,14 +209,8 @@ def test_the_tutorial_runs(name, text, command, output, tmp_path):
     import shmem.torch  # noqa: F401
     if not hasattr(torch.distributed.Backend, 'SHMEM'):
         pytest.skip('this build has no back end of torch.distributed')
-    from test_job import free_port
-    result = run([PYTHON, '-m', 'torch.distributed.run', '--nproc_per_node', '2', '--master_addr', '127.0.0.1', '--master_port', free_port(),
-                  path], env=environment())
-    if 'use_libuv was requested' in result.text:
-        pytest.skip('this torchrun starts nothing: its own store asks for libuv, which this torch was built without')
-    if "'NoneType' object has no attribute 'get'" in result.text:
-        pytest.skip('this torchrun starts nothing: it is older than this Python')
-    assert result.ok().out == output, result.text
+    result = torchrun(path)
+    assert result.out == output, result.text
 
 
 # --- examples and benchmarks of torch ----------------------------------------------------------------------------------------
