@@ -516,13 +516,42 @@ def test_gradients_through_a_queue():
     with raises(shmem.QueueEmpty):
         with gradients.pop(timeout=0):
             pass
-    with raises(ValueError, 'other parameters'):
-        gradients.push(nn.Linear(3, 4))
-    with raises(ValueError, 'another architecture'):
-        st.Gradients.attach(gradients.key, nn.Linear(3, 4))
-    with raises(shmem.QueueFull):
+    with raises(shmem.QueueFull, 'torch.Gradients.push'):
         for _ in range(3):
             gradients.push(net, timeout=0)
     gradients.close()
     with raises(shmem.QueueClosed):
         gradients.push(net)
+
+
+def test_gradients_of_another_module():
+    """Of as many bytes, too: nothing is taken for what it is not."""
+    gradients = st.Gradients(nn.Linear(4, 3))
+    again = pickle.loads(pickle.dumps(gradients))
+    assert again.key == gradients.key
+    mine = nn.Linear(4, 3)
+    mine(torch.ones(1, 4)).sum().backward()
+    again.push(mine, 1, 2)
+    for other, words in ((nn.Linear(2, 6), ("'weight'", '(6, 2)', '(3, 4)')), (nn.Linear(4, 3).double(), ("'weight'", 'float64', 'float32')),
+                         (nn.Linear(4, 3, bias=False), ("'bias'", 'ends before')),
+                         (nn.Sequential(nn.Linear(4, 3)), ("'0.weight'", "'weight'")),
+                         (nn.ModuleDict({'weight': nn.Linear(4, 3)}), ("'weight.weight'", "'weight'")),
+                         (nn.Bilinear(4, 1, 3), ('(3, 4, 1)',))):
+        with raises(ValueError, 'torch.Gradients.attach', *words):
+            st.Gradients.attach(gradients.key, other)
+        with raises(ValueError, 'torch.Gradients.push', *words):
+            gradients.push(other)
+        with gradients.pop(0) as gradient, raises(ValueError, 'torch.Gradient.add_to', *words):
+            gradient.add_to(other)
+        assert all(parameter.grad is None for parameter in other.parameters())
+        again.push(mine, 1, 2)
+    longer = nn.Linear(4, 3)
+    longer.register_parameter('more', nn.Parameter(torch.zeros(1)))
+    with raises(ValueError, "'more'", 'not among'):
+        st.Gradients.attach(gradients.key, longer)
+    pool = shmem.create_pool('1M')
+    queue, note, text = (x.export() for x in (pool.create_queue('f8', 2), pool.create_mutex(), pool.create_queue(bytes, '64k')))
+    for key in ('nothing', 'a b', f'{queue} {note}', f'{queue} {text}', gradients.key.partition(' ')[0],
+                f'{queue} {gradients.key.partition(" ")[2]}', f'{queue} {pool.export(pool.alloc(9, "u1", fill=57))}'):
+        with raises(ValueError, 'torch.Gradients.attach'):
+            st.Gradients.attach(key, mine)

@@ -35,6 +35,11 @@ class Entry(NamedTuple):
     tensor: torch.Tensor
 
 
+def need_module(function: str, module: Any) -> None:
+    if not isinstance(module, torch.nn.Module):
+        raise make(function, 'type', f'module is a {type(module).__name__}, but must be a torch.nn.Module')
+
+
 def entries_of(module: torch.nn.Module) -> Iterator[Entry]:
     """All of them, those that are there under several names under each."""
     for prefix, inner in module.named_modules(remove_duplicate=False):
@@ -224,8 +229,7 @@ def share(module: torch.nn.Module, pool: Any = None, name: str | None = None, fr
     Nothing has changed then.
     """
     function = 'torch.share'
-    if not isinstance(module, torch.nn.Module):
-        raise make(function, 'type', f'module is a {type(module).__name__}, but must be a torch.nn.Module')
+    need_module(function, module)
     if name is not None and (pool is None or frozen):
         raise make(function, 'value', 'name needs a pool in which it is found, and memory that is not frozen')
     plan = _Plan(function, list(entries_of(module)))

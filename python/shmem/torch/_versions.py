@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import math
 import uuid
 from typing import Any, Iterator
 
@@ -16,7 +15,6 @@ from .. import _pool
 from .._sync import Atomic, RWLock
 from ..errors import AlreadyExists, NameUnknown, OwnerDied, make
 from ._share import Entry, Tensors, _differs, _Plan, entries_of
-from ._tensors import bytes_of, tensor_on
 
 # The versions lie in buffers NAME:0, NAME:1, ..., each with a lock NAME:0:lock. The word NAME is (version << 16 | number of
 # the buffer that has it). A writer takes for writing, without waiting, the lock of a buffer that is not current and that
@@ -240,105 +238,3 @@ class Subscriber(_Versions):
 
     def __repr__(self) -> str:
         return f'<shmem.torch.Subscriber: version {self.version}>'
-
-
-# --- gradients --------------------------------------------------------------------------------------------------------------------------------
-
-
-class Gradient:
-    """A gradient that somebody pushed. worker, version: as they were given to ``push()``; tensors: by the names of the
-    parameters, None for those that had none. Only in the with block."""
-
-    __slots__ = ('worker', 'version', 'tensors')
-
-    def __init__(self, worker: int, version: int, tensors: dict[str, Any]) -> None:
-        self.worker, self.version, self.tensors = worker, version, tensors
-
-    def add_to(self, module: torch.nn.Module, scale: float = 1.0) -> None:
-        """Adds it, times scale, to the gradients of a module's parameters."""
-        with torch.no_grad():
-            for name, parameter in module.named_parameters():
-                tensor = self.tensors.get(name)
-                if tensor is None:
-                    continue
-                if parameter.grad is None:
-                    parameter.grad = tensor * scale
-                else:
-                    parameter.grad.add_(tensor, alpha=scale)
-
-
-class Gradients:
-    """Gradients on their way from workers to whoever has the parameters, through a queue in a pool. Can be pickled; ``key`` is
-    text for ``Gradients.attach(key, module)``.
-
-    module: whose parameters they are of. capacity: how many may be waiting; who pushes more waits.
-
-    A gradient arrives whole or not at all, whoever is killed; those of a worker arrive in its order.
-    """
-
-    def __init__(self, module: torch.nn.Module, capacity: int = 8, pool: Any = None) -> None:
-        size = self._measure('torch.Gradients', module)
-        if pool is None:
-            pool = _pool.create_pool((capacity + 2) * (size + 256) + (1 << 20), grow=True)
-        self._queue = pool.create_queue((np.float64, size // 8), capacity)
-        self.key = self._queue.export()
-
-    @classmethod
-    def attach(cls, key: str, module: torch.nn.Module) -> 'Gradients':
-        """Those of another process. module: of the same architecture. Raises: InvalidArgument, and as ``import_()``."""
-        from .. import _key
-        made = object.__new__(cls)
-        size = made._measure('torch.Gradients.attach', module)
-        made._queue, made.key = _key.import_(key), key
-        if getattr(made._queue, 'item', None) != (np.dtype(np.float64), (size // 8,)):
-            raise make('torch.Gradients.attach', 'value', 'key is of something else, or of gradients of another architecture')
-        return made
-
-    def _measure(self, function: str, module: torch.nn.Module) -> int:
-        self._places: list[tuple[str, torch.dtype, tuple[int, ...], int]] = []
-        parameters = list(module.named_parameters())
-        at = self._head = -(-8 * (2 + len(parameters)) // 64) * 64
-        for name, parameter in parameters:
-            if parameter.device.type not in ('cpu', 'meta'):
-                raise make(function, 'unsupported', f"parameter '{name}' is on device '{parameter.device}': use the CPU")
-            self._places.append((name, parameter.dtype, tuple(parameter.shape), at))
-            at += -(-math.prod(parameter.shape) * parameter.element_size() // 64) * 64
-        return at
-
-    def push(self, module: torch.nn.Module, worker: int = 0, version: int = 0, timeout: float | None = None) -> None:
-        """Sends the gradients that the parameters of the module have. worker, version: integers for the receiver. Raises:
-        QueueFull (timeout), QueueClosed, InvalidArgument (another architecture)."""
-        gradients = [(name, parameter.grad) for name, parameter in module.named_parameters()]
-        if [name for name, _ in gradients] != [place[0] for place in self._places]:
-            raise make('torch.Gradients.push', 'value', 'module has other parameters than the one that this was made for')
-        for (name, gradient), (_, dtype, shape, _) in zip(gradients, self._places):
-            if gradient is not None and (gradient.dtype != dtype or tuple(gradient.shape) != shape):
-                raise make('torch.Gradients.push', 'value', f"the gradient of '{name}' has the shape {tuple(gradient.shape)} and "
-                                                            f'elements of {gradient.dtype}, and must have {shape} and {dtype}')
-        with self._queue.reserve(None, True, timeout) as slot:
-            raw = bytes_of(slot)
-            head: Any = np.ndarray((2 + len(gradients),), np.int64, raw)
-            head[:2] = worker, version
-            for number, ((_, gradient), (_, dtype, shape, at)) in enumerate(zip(gradients, self._places)):
-                head[2 + number] = gradient is not None
-                if gradient is not None and gradient.numel():
-                    tensor_on(raw, dtype, shape, at).copy_(gradient.to_dense() if gradient.is_sparse else gradient)
-
-    @contextlib.contextmanager
-    def pop(self, timeout: float | None = None) -> Iterator[Gradient]:
-        """For a with statement: the oldest Gradient, where it lies. It is taken at the end of the block; if the block raises
-        or this process dies, it is the next one again. Raises: QueueEmpty (timeout), QueueClosed."""
-        with self._queue.peek(True, timeout) as item:
-            raw = bytes_of(item)
-            head: Any = np.ndarray((2 + len(self._places),), np.int64, raw)
-            tensors = {name: tensor_on(raw, dtype, shape, at) if head[2 + number] else None
-                       for number, (name, dtype, shape, at) in enumerate(self._places)}
-            yield Gradient(int(head[0]), int(head[1]), tensors)
-
-    def close(self) -> None:
-        """No more gradients: ``push()`` raises QueueClosed, ``pop()`` too once all are taken."""
-        self._queue.close()
-
-    def waiting(self) -> int:
-        """How many have been pushed and not popped."""
-        return self._queue.qsize()  # type: ignore[no-any-return]
