@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors and modules in shared memory, requests, versions and gradients between processes."""
 
+import faulthandler
 import gc
 import multiprocessing
 import os
@@ -451,7 +452,7 @@ def test_a_reader_that_stays_holds_nobody_up():
             publisher.publish(stamped(version))
         assert weights.version == 1 and same_everywhere(weights.values(), 1)
         if hasattr(torch, 'func'):
-            assert torch.func.functional_call(stamped(0), weights, torch.zeros(3, 200)).shape == (3, 200)
+            assert torch.func.functional_call(stamped(0).eval(), weights, torch.zeros(3, 200)).shape == (3, 200)
     with subscriber.read() as weights:
         assert weights.version == 19 and same_everywhere(weights.values(), 19)
     assert len(publisher._buffers) == 3 and subscriber.version == 19
@@ -472,6 +473,21 @@ def test_a_reader_that_stays_holds_nobody_up():
     assert same_everywhere([x.detach() for x in (lambda m: (subscriber.copy_to(m), m)[1])(stamped(0)).parameters()], 24)
     with raises(ValueError, "'weight'", "'0.weight'"):
         publisher.publish(nn.Linear(3, 3))
+    # What readers share they cannot change: neither with torch nor by the way.
+
+    def stray(write):
+        faulthandler.disable()
+        with subscriber.read() as weights, torch.no_grad():
+            write(weights['0.weight'])
+        os._exit(0)
+
+    for write in (lambda x: x.add_(1), lambda x: x[3:].zero_(), lambda x: x.numpy().fill(0)):
+        ended(forked(lambda write=write: stray(write)), -11)
+    with subscriber.read() as weights:
+        again = weights['0.weight'].data_ptr()
+        assert same_everywhere(weights.values(), 24)
+    with subscriber.read() as weights:
+        assert weights['0.weight'].data_ptr() == again  # mapped once
     frozen = stamped(25)
     frozen[0].requires_grad_(False)
     assert publisher.publish(frozen) == 25
@@ -484,6 +500,22 @@ def test_a_reader_that_stays_holds_nobody_up():
         st.Subscriber('nothing')
     with raises(TypeError, 'Module'):
         st.Publisher({})
+    spaced = st.Publisher(stamped(1), pool, 'two words')
+    assert st.Subscriber(spaced.key).version == 1
+
+
+def test_keys_of_processes_that_have_ended(tmp_path):
+    keys = run([PYTHON, program(tmp_path, '''
+        import shmem, torch, shmem.torch as st
+        net, pool = torch.nn.Linear(2, 2), shmem.create_pool('1M')
+        print(st.Publisher(net).key, st.Gradients(net).key, st.Requests((2,), (2,)).key, st.share(net).key, pool.export(),
+              pool.create_condition().export(), sep='\\n')
+    ''')], env=environment()).ok().out.splitlines()
+    net = nn.Linear(2, 2)
+    for call, key in zip((st.Subscriber, lambda key: st.Gradients.attach(key, net), st.Requests.attach, lambda key: st.attach(net, key),
+                          shmem.open_pool, shmem.import_), keys):
+        with raises(shmem.KeyOrphaned, 'nobody living'):
+            call(key)
 
 
 def test_gradients_through_a_queue():

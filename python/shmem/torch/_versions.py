@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import time
 import uuid
 from typing import Any, Iterator
 
 import numpy as np
 import torch
 
-from .. import _pool
-from .._sync import Atomic, RWLock
-from ..errors import AlreadyExists, NameUnknown, OwnerDied, make
-from ._share import Entry, Tensors, _differs, _Plan, entries_of
+from .. import _key, _pool
+from .._argument import seconds, whole
+from .._sync import Atomic, Mutex, RWLock
+from ..errors import AlreadyExists, NameUnknown, OwnerDied, make, said_by, shown
+from ._share import Entry, Tensors, _differs, _Plan, entries_of, need_module
 
 # The versions lie in buffers NAME:0, NAME:1, ..., each with a lock NAME:0:lock. The word NAME is (version << 16 | number of
 # the buffer that has it). A writer takes for writing, without waiting, the lock of a buffer that is not current and that
@@ -66,24 +68,35 @@ class Publisher(_Versions):
 
     def __init__(self, module: torch.nn.Module, pool: Any = None, name: str | None = None) -> None:
         function = 'torch.Publisher'
-        if not isinstance(module, torch.nn.Module):
-            raise make(function, 'type', f'module is a {type(module).__name__}, but must be a torch.nn.Module')
+        need_module(function, module)
+        if name is not None and not isinstance(name, str):
+            raise make(function, 'type', f'name is a {type(name).__name__}, but must be text')
         self._module = module
-        size = _Plan(function, list(entries_of(module))).size
+        plan = _Plan(function, list(entries_of(module)))
         if pool is None:
-            pool = _pool.create_pool(3 * (size + 4096) + (1 << 20), max_size=64 * size + (1 << 30), grow=True)
-        super().__init__(pool, name or f'versions-{uuid.uuid4().hex}')
-        try:
-            self._mutex = pool.create_mutex(f'{self._name}:writers')
-            self._word = pool.create_atomic('int64', _NUMBER, name=self._name)
-        except AlreadyExists:
-            self._mutex, self._word = _found(function, pool, self._name)
-        self.publish()
+            pool = _pool.create_pool(3 * (plan.size + 4096) + (1 << 20), max_size=64 * plan.size + (1 << 30), grow=True)
+        elif not isinstance(pool, _pool.Pool):
+            raise make(function, 'type', f'pool is a {type(pool).__name__}, but must be a Pool, or None: a new one')
+        super().__init__(pool, f'versions-{uuid.uuid4().hex}' if name is None else name)
+        with said_by(function):
+            try:
+                self._mutex = pool.create_mutex(f'{self._name}:writers')
+                self._word = pool.create_atomic('int64', _NUMBER, name=self._name)
+            except AlreadyExists:
+                self._mutex, self._word = _found(function, pool, self._name)
+            self._put_out(plan)
 
     def publish(self, module: torch.nn.Module | None = None) -> int:
         """Copies the module's parameters and buffers (None: those of the module it was made with) into a new version, and
         returns its number. Readers have it from then on. Raises: PoolFull, InvalidArgument (another architecture)."""
-        plan = _Plan('torch.Publisher.publish', list(entries_of(module or self._module)))
+        function = 'torch.Publisher.publish'
+        source = self._module if module is None else module
+        need_module(function, source)
+        plan = _Plan(function, list(entries_of(source)))
+        with said_by(function):
+            return self._put_out(plan)
+
+    def _put_out(self, plan: _Plan) -> int:
         with self._mutex.repairing(lambda: None):  # whatever a dead writer had begun is not current
             word = self._word.load()
             if word >> 16:
@@ -145,7 +158,7 @@ def _found(function: str, pool: Any, name: str) -> tuple[Any, Any]:
     except NameUnknown:
         word = mutex = pool.create_atomic('int64', _NUMBER, name=name)  # of one that died in between
         mutex = pool.find(f'{name}:writers')
-    if not isinstance(word, Atomic):
+    if not isinstance(word, Atomic) or not isinstance(mutex, Mutex):
         raise make(function, 'value', f"the pool has something else of the name '{name}'")
     return mutex, word
 
@@ -168,11 +181,12 @@ class Subscriber(_Versions):
 
     def __init__(self, key: str) -> None:
         function = 'torch.Subscriber'
-        if not isinstance(key, str) or key.count(' ') != 1:
-            raise make(function, 'value', f'key is {key!r}, which is no key of a Publisher')
-        pool_key, name = key.split(' ')
-        super().__init__(_pool._open_again(pool_key), name)
-        word = self._pool.find(name)
+        if not isinstance(key, str) or not key.startswith('shm1-') or ' ' not in key:
+            raise make(function, 'value', f'key is {shown(key)}, which is no key of a Publisher')
+        pool_key, _, name = key.partition(' ')
+        with said_by(function):
+            super().__init__(_pool._open_again(pool_key), name)
+            word = self._pool.find(name)
         if not isinstance(word, Atomic):
             raise make(function, 'value', 'key is not of a Publisher, but of something else')
         self._word = word
@@ -181,19 +195,30 @@ class Subscriber(_Versions):
     @contextlib.contextmanager
     def read(self) -> Iterator[Version]:
         """For a with statement: the newest Version, which does not change during the block. Use it as it is, for instance by
-        ``torch.func.functional_call(model, weights, x)``; not after the block, and not to be written. In the thread that
-        entered the block."""
+        ``torch.func.functional_call(model, weights, x)``; not after the block. In the thread that entered the block.
+
+        The tensors are mapped for reading only, because all readers have the same: a write into one ends this process (torch
+        knows no read-only tensors). So put the model into eval mode, in which batch norms write nothing, and clone() what is
+        to be changed, or use ``copy_to()``."""
         word, lock = self._hold()
         try:
             number = word & _NUMBER
             tensors = self._tensors.get(number)
             if tensors is None:
-                tensors = self._tensors[number] = Tensors('torch.Subscriber', self._buffer(number))
+                tensors = self._tensors[number] = Tensors('torch.Subscriber.read', self._mapped(number))
             weights = Version((row.name, tensors.tensor(row)) for row in tensors.rows)
             weights.version, weights._rows = word >> 16, tensors.rows
             yield weights
         finally:
             lock.release()
+
+    def _mapped(self, number: int) -> Any:
+        """The memory of a buffer, for reading only."""
+        key = self._pool.export(self._buffer(number), 'r')
+        try:
+            return _key.import_(key, 'r')
+        finally:
+            self._pool.revoke(key)  # it was for this mapping, which stays
 
     def _hold(self) -> tuple[int, RWLock]:
         while True:
@@ -214,6 +239,7 @@ class Subscriber(_Versions):
     def copy_to(self, module: torch.nn.Module) -> int:
         """Copies the newest version into a module of the same architecture, and returns its number. Raises InvalidArgument,
         which names the first parameter that differs; nothing has changed then."""
+        need_module('torch.Subscriber.copy_to', module)
         entries: list[Entry] = list(entries_of(module))
         with self.read() as weights:
             for entry, row in itertools.zip_longest(entries, weights._rows):
@@ -225,7 +251,8 @@ class Subscriber(_Versions):
 
     def wait(self, version: int = 0, timeout: float | None = None) -> bool:
         """Waits until there is a version newer than this one: True; False when time was up. The GIL is released."""
-        import time
+        version = whole('torch.Subscriber.wait', 'version', version, -(1 << 63), (1 << 63) - 1)
+        timeout = seconds('torch.Subscriber.wait', timeout)
         end = None if timeout is None else time.monotonic() + timeout
         while True:
             word = self._word.load()
