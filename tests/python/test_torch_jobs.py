@@ -282,6 +282,36 @@ def test_modules_that_cannot_be():
         st.attach(other, shared)
 
 
+@pytest.mark.filterwarnings('ignore')  # of torch, about what it will replace
+def test_weights_beside_parameters_and_buffers():
+    """What would silently not be shared is refused, and named."""
+    pool = shmem.create_pool('1M')
+    scripted = torch.jit.script(nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))).eval()
+    other = torch.jit.script(nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))).eval()
+    st.attach(other, st.share(scripted, pool), 'rw')
+    with torch.no_grad():
+        next(scripted.parameters()).fill_(2)
+    x = torch.ones(1, 4)
+    assert torch.equal(scripted(x), other(x))  # a scripted module's own are shared as any
+    st.share(torch.jit.script(nn.ReLU()), pool)
+    cases = [(torch.jit.freeze(torch.jit.script(nn.Sequential(nn.Linear(4, 3)).eval())), ("''", 'frozen ScriptModule'))]
+    if torch.backends.quantized.engine != 'none':
+        quantized = torch.ao.quantization.quantize_dynamic(nn.Sequential(nn.ReLU(), nn.Linear(4, 3)), {nn.Linear}, dtype=torch.qint8)
+        cases += [(quantized, ("'1._packed_params'", 'packed')), (nn.Sequential(nn.Linear(2, 2), torch.jit.script(quantized)), ("'1'", 'packed'))]
+    for module, words in cases:
+        for call in (lambda: st.share(module, pool), lambda: st.Publisher(module), lambda: st.attach(module, st.share(nn.ReLU())),
+                     lambda: st.Publisher(nn.ReLU()).publish(module)):
+            with raises(NotImplementedError, *words):
+                call()
+    odd = nn.Module()
+    odd.register_buffer('turned', torch.ones(3, dtype=torch.complex64).mul(1j).conj())
+    with raises(NotImplementedError, "'turned'", 'conjugated'):
+        st.share(odd, pool)
+    odd.turned = torch.nested.nested_tensor([torch.ones(3), torch.ones(2)])
+    with raises(NotImplementedError, "'turned'", 'nested'):
+        st.share(odd, pool)
+
+
 def test_damaged_weights_are_refused():
     """What lies in the memory may be anybody's: it is wrong, or it is taken, and never is there a crash."""
     pool = shmem.create_pool('1M')

@@ -105,12 +105,19 @@ def is_lazy(x: torch.Tensor) -> bool:
     return hasattr(x, 'materialize')
 
 
+def is_wrapper(x: torch.Tensor) -> bool:
+    """Whether it has no memory of its own, but tensors that have."""
+    return type(x) is not torch.Tensor and hasattr(x, '__tensor_flatten__')
+
+
 def plain_reason(x: torch.Tensor) -> str | None:
     """Why the elements of this tensor cannot simply be copied to shared memory, or None: they can."""
     if is_lazy(x):
         return 'has no shape yet: pass a batch through the module first'
     if x.device.type != 'cpu':
         return f"is on device '{x.device}', and this memory is the host's: use x.cpu()"
+    if x.is_nested or is_wrapper(x):
+        return f'is a {"nested tensor" if x.is_nested else type(x).__name__}, which is made of other tensors: share those'
     if x.layout is not torch.strided:
         return f'has the layout {x.layout}, and must be dense: use x.to_dense()'
     if x.is_quantized:

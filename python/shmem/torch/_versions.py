@@ -16,7 +16,7 @@ from .. import _key, _pool
 from .._argument import seconds, whole
 from .._sync import Atomic, Mutex, RWLock
 from ..errors import AlreadyExists, NameUnknown, OwnerDied, make, said_by, shown
-from ._share import Entry, Tensors, _differs, _Plan, entries_of, need_module
+from ._share import Entry, Tensors, _differs, _Plan, check_weights, entries_of, need_module
 
 # The versions lie in buffers NAME:0, NAME:1, ..., each with a lock NAME:0:lock. The word NAME is (version << 16 | number of
 # the buffer that has it). A writer takes for writing, without waiting, the lock of a buffer that is not current and that
@@ -63,7 +63,7 @@ class Publisher(_Versions):
     A version costs one copy. ``publish()`` never waits for readers: while they hold old versions, further buffers are made, at
     most two more than there are readers at a time. Several processes may publish; they wait for each other.
 
-    Raises: PoolFull, NotSupported (parameters on another device, or sparse), InvalidArgument.
+    Raises: PoolFull, NotSupported (parameters on another device, sparse, or packed: as ``share()``), InvalidArgument.
     """
 
     def __init__(self, module: torch.nn.Module, pool: Any = None, name: str | None = None) -> None:
@@ -71,6 +71,7 @@ class Publisher(_Versions):
         need_module(function, module)
         if name is not None and not isinstance(name, str):
             raise make(function, 'type', f'name is a {type(name).__name__}, but must be text')
+        check_weights(function, module)
         self._module = module
         plan = _Plan(function, list(entries_of(module)))
         if pool is None:
@@ -92,6 +93,8 @@ class Publisher(_Versions):
         function = 'torch.Publisher.publish'
         source = self._module if module is None else module
         need_module(function, source)
+        if source is not self._module:  # which was looked at
+            check_weights(function, source)
         plan = _Plan(function, list(entries_of(source)))
         with said_by(function):
             return self._put_out(plan)
