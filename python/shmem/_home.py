@@ -9,10 +9,11 @@ import re
 from typing import Any
 
 from . import _ext, _queue, _sync
-from ._argument import flag
+from ._argument import flag, whole
 from .errors import Busy, Error, NameUnknown, make, shown
 
 _index = operator.index
+_COUNT_MOST = (1 << 31) - 1  # of an unsigned int, and of an int
 
 # --- arguments --------------------------------------------------------------------------------------------------------------------------------
 
@@ -159,15 +160,11 @@ class Home:
         name, and the rest, as ``create_mutex()``. Raises also: InvalidArgument, WrongType.
         """
         function = self._called('create_queue')
-        counts = []
-        for argument, value in (('batch', batch), ('producers', producers)):
-            try:
-                counts.append(_index(value))
-            except TypeError:
-                raise make(function, 'type', f'{argument} is a {type(value).__name__}, but must be an integer') from None
-            if not 1 <= counts[-1] < 1 << 31:
-                raise make(function, 'value', f'{argument} is {value}, but must be 1 or more')
-        return _queue.create(function, self._handle, item, _bytes(function, 'capacity', capacity), counts[0],
+        counts = [whole(function, argument, value, 1, _COUNT_MOST) for argument, value in (('batch', batch), ('producers', producers))]
+        room = _bytes(function, 'capacity', capacity)
+        if not 1 <= room < 1 << 63:
+            raise make(function, 'value', f'capacity is {shown(capacity)}, but must be from 1 to 2**63 - 1')
+        return _queue.create(function, self._handle, item, room, counts[0],
                              _queue.seconds_from(function, flush), _queue.many_from(function, consumers),
                              0 if max_message is None else _bytes(function, 'max_message', max_message), counts[1],
                              _object_name(function, name))

@@ -540,12 +540,13 @@ def test_mistakes(pool):
                        (('i8', (2, 0)), ValueError), (('i8', -1), ValueError), ('S', TypeError)):
         with raises(kind, 'Pool.create_queue'):
             pool.create_queue(item, 10)
-    with raises(ValueError, 'capacity'):
-        pool.create_queue('i8', 0)
+    for wrong in (0, -1):
+        with raises(ValueError, f'capacity is {wrong}, but must be from 1'):
+            pool.create_queue('i8', wrong)
     with raises(TypeError, 'capacity'):
         pool.create_queue('i8', 1.5)
-    for batch in (0, -1):
-        with raises(ValueError, 'batch'):
+    for batch in (0, -1, 2**31):
+        with raises(ValueError, f'batch is {batch}, but must be', 'from 1 to 2147483647'):
             pool.create_queue('i8', 10, batch)
     with raises(TypeError, 'batch'):
         pool.create_queue('i8', 10, 'many')
@@ -565,8 +566,9 @@ def test_mistakes(pool):
             q.put(bad)
     with raises(ValueError, 'Queue.put_many'):
         q.put_many(np.zeros((2, 4)))
-    with raises(ValueError, 'Queue.get_many', 'n is 0'):
-        q.get_many(0)
+    for wrong in (0, -1):
+        with raises(ValueError, 'Queue.get_many', f'n is {wrong}, but must be from 1'):
+            q.get_many(wrong)
     with raises(TypeError, 'Queue.get'):
         q.get(1, 2, 3)
     with raises(TypeError, 'Queue.put'):
