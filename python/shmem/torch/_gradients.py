@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import json
 import math
+import numbers
 from typing import Any, Iterator, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from .. import _key, _pool
 from .._argument import whole
 from ..errors import make, said_by, shown
 from ._share import need_module
-from ._tensors import bytes_of, is_lazy, name_of, plain_reason, tensor_on
+from ._tensors import bytes_of, check_pool, is_lazy, name_of, plain_reason, tensor_on
 
 # An item of the queue: the worker, the version, for each parameter whether it has a gradient, and from multiples of 64 bytes
 # on the gradients. What the parameters are lies as JSON in a buffer of the pool, whose key is the second word of the key.
@@ -72,7 +73,7 @@ def _parameters(function: str, module: Any, places: list[_Place]) -> list[torch.
     need_module(function, module)
     parameters = list(module.named_parameters())
     if len(parameters) != len(places) or any(
-            name != place.name or parameter.dtype is not place.dtype or parameter.shape != place.shape
+            name != place.name or is_lazy(parameter) or parameter.dtype is not place.dtype or parameter.shape != place.shape
             for (name, parameter), place in zip(parameters, places)):
         _compare(function, _texts(_places(function, module)[0]), _texts(places), 'the gradients')
     return [parameter for _, parameter in parameters]
@@ -91,17 +92,21 @@ class Gradient:
         """Adds it, times scale, to the gradients of a module's parameters. Raises InvalidArgument (another architecture: the first
         parameter that differs is named); nothing was added then."""
         function = 'torch.Gradient.add_to'
-        if not isinstance(scale, (int, float)):
-            raise make(function, 'type', f'scale is {shown(scale)}, but must be a number')
+        try:
+            factor = float(scale) if isinstance(scale, numbers.Real) else None
+        except OverflowError:
+            factor = None
+        if factor is None:
+            raise make(function, 'type', f'scale is {shown(scale)}, but must be a number that a float holds')
         with torch.no_grad():
             for parameter, place in zip(_parameters(function, module, self._places), self._places):
                 tensor = self.tensors[place.name]
                 if tensor is None:
                     continue
                 if parameter.grad is None:
-                    parameter.grad = tensor * scale
+                    parameter.grad = tensor * factor
                 else:
-                    parameter.grad.add_(tensor, alpha=scale)
+                    parameter.grad.add_(tensor, alpha=factor)
 
 
 class Gradients:
@@ -121,10 +126,8 @@ class Gradients:
         self._places, size = _places(function, module)
         capacity = whole(function, 'capacity', capacity, 1, _CAPACITY_MOST)
         text = json.dumps(_texts(self._places), separators=(',', ':')).encode()
-        if pool is None:
+        if check_pool(function, pool) is None:
             pool = _pool.create_pool((capacity + 2) * (size + 256) + len(text) + (1 << 20), grow=True)
-        elif not isinstance(pool, _pool.Pool):
-            raise make(function, 'type', f'pool is a {type(pool).__name__}, but must be a Pool, or None: a new one')
         with said_by(function):
             self._queue = pool.create_queue((np.float64, size // 8), capacity)
             note = pool.alloc(len(text), np.uint8, own=False)

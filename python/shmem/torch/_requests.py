@@ -18,7 +18,7 @@ from .._argument import seconds, sides, whole
 from .._queue import Queue
 from .._sync import Atomic, Mutex
 from ..errors import Error, OwnerDied, QueueClosed, QueueEmpty, QueueFull, make, said_by, shown
-from ._tensors import bytes_of, check_dtype, dtype_named, name_of, size_of, tensor_on
+from ._tensors import bytes_of, check_dtype, check_pool, dtype_named, name_of, size_of, tensor_on
 
 # A slot's word is (number of the request << 20 | workers that died with it << 16 | phase). SENT is set by the client before
 # it puts the slot into the queue. A worker that gets the slot from there makes SENT its own phase, WORKER + its seat, by
@@ -79,8 +79,7 @@ class Requests:
         size = slots * (self._in.size + self._out.size + _TEXT)
         if size >= 1 << 62:
             raise make(function, errno.ENOMEM, f'{shown(size)} bytes are more than an address space')
-        if pool is not None and not isinstance(pool, _pool.Pool):
-            raise make(function, 'type', f'pool is a {type(pool).__name__}, but must be a Pool, or None: a new one')
+        check_pool(function, pool)
         with said_by(function):
             self._make(function, size, slots, workers, pool)
 

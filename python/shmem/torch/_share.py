@@ -14,9 +14,10 @@ import numpy as np
 import torch
 
 from .. import _key, _pool
+from .._argument import choice, flag
 from .._buffer import Buffer, owner_of
-from ..errors import Error, make
-from ._tensors import bytes_of, dtype_named, is_lazy, name_of, plain_reason, size_of, tensor_on
+from ..errors import Error, make, said_by
+from ._tensors import bytes_of, check_pool, dtype_named, is_lazy, name_of, plain_reason, size_of, tensor_on
 
 # What lies in the buffer: this head, JSON that says where each tensor is, and from the next multiple of 64 bytes on the
 # elements. Offsets are from there.
@@ -265,21 +266,24 @@ def share(module: torch.nn.Module, pool: Any = None, name: str | None = None, fr
     function = 'torch.share'
     need_module(function, module)
     check_weights(function, module)
+    check_pool(function, pool)
+    frozen = flag(function, 'frozen', frozen)
     if name is not None and (pool is None or frozen):
         raise make(function, 'value', 'name needs a pool in which it is found, and memory that is not frozen')
     plan = _Plan(function, list(entries_of(module)))
     where = _pool.create_pool('64k') if pool is None else pool
-    if name is not None:
-        memory = where.alloc(plan.size, np.uint8, name=name)
-    else:
-        memory = where.alloc(plan.size, np.uint8, own=True if pool is None or frozen else None)
-    plan.write(memory)
-    try:
-        key = where.export(memory, 'r' if frozen else None, frozen=frozen)
-    except Error:
+    with said_by(function):
         if name is not None:
-            where.free(memory)
-        raise
+            memory = where.alloc(plan.size, np.uint8, name=name)
+        else:
+            memory = where.alloc(plan.size, np.uint8, own=True if pool is None or frozen else None)
+        plan.write(memory)
+        try:
+            key = where.export(memory, 'r' if frozen else None, frozen=frozen)
+        except Error:
+            if name is not None:
+                where.free(memory)
+            raise
     _place(Tensors(function, memory), plan.entries)
     return Shared(key, plan.size, memory, where)
 
@@ -295,18 +299,19 @@ def _place(source: Tensors, entries: list[Entry]) -> None:
 
 
 def _memory_of(function: str, source: Any, mode: str) -> Any:
-    if mode not in ('r', 'cow', 'rw'):
-        raise make(function, 'value', f"mode is {mode!r}, but must be 'cow', 'r' or 'rw'")
+    choice(function, 'mode', mode, dict.fromkeys(('cow', 'r', 'rw')))
     if isinstance(source, Shared):
         source = source.key
     if isinstance(source, str):
-        return _key.import_(source, mode)
+        with said_by(function):
+            return _key.import_(source, mode)
     if isinstance(source, np.ndarray) and owner_of(source) is not None:
         if mode == 'rw' and not source.flags.writeable:
             raise make(function, 'access', "source is read-only memory, and mode is 'rw'")
         if mode == 'rw' or (mode == 'r' and not source.flags.writeable):
             return source
-        return _key.import_(_key.export(source), mode)
+        with said_by(function):
+            return _key.import_(_key.export(source), mode)
     raise make(function, 'type', f'source is a {type(source).__name__}, but must be what share() returned, its key, or the memory '
                                  'that a name of a pool stands for')
 

@@ -20,6 +20,13 @@ from ..errors import make, said_by, shown
 _OPTIONS = ('own', 'keep', 'align')  # of Pool.alloc()
 
 
+def check_pool(function: str, pool: Any, otherwise: str = 'a new one') -> Any:
+    """A Pool, or None."""
+    if pool is not None and not isinstance(pool, _pool.Pool):
+        raise make(function, 'type', f'pool is a {type(pool).__name__}, but must be a Pool, or None: {otherwise}')
+    return pool
+
+
 class Held:
     """Bytes that arrays and tensors lie on. Keeps `owner`, and calls `gone` when the last of them has gone, in whatever
     thread. (An array made of it has it as its base, and a tensor has the array.)"""
@@ -135,9 +142,7 @@ def _make(function: str, shape: Any, kind: torch.dtype, pool: Any, requires_grad
     if size >= 1 << 62:
         raise make(function, errno.ENOMEM, f'{shown(size)} bytes are more than an address space')
     with said_by(function):
-        if pool is not None:
-            if not isinstance(pool, _pool.Pool):
-                raise make(function, 'type', f'pool is a {type(pool).__name__}, but must be a Pool, or None: the symmetric heap')
+        if check_pool(function, pool, 'the symmetric heap') is not None:
             for option in options:
                 if option not in _OPTIONS:
                     raise make(function, 'type', f"there is no argument '{option}'")

@@ -17,6 +17,7 @@ from .._argument import seconds, whole
 from .._sync import Atomic, Mutex, RWLock
 from ..errors import AlreadyExists, NameUnknown, OwnerDied, make, said_by, shown
 from ._share import Entry, Tensors, _differs, _Plan, check_weights, entries_of, need_module
+from ._tensors import check_pool
 
 # The versions lie in buffers NAME:0, NAME:1, ..., each with a lock NAME:0:lock. The word NAME is (version << 16 | number of
 # the buffer that has it). A writer takes for writing, without waiting, the lock of a buffer that is not current and that
@@ -74,10 +75,8 @@ class Publisher(_Versions):
         check_weights(function, module)
         self._module = module
         plan = _Plan(function, list(entries_of(module)))
-        if pool is None:
+        if check_pool(function, pool) is None:
             pool = _pool.create_pool(3 * (plan.size + 4096) + (1 << 20), max_size=64 * plan.size + (1 << 30), grow=True)
-        elif not isinstance(pool, _pool.Pool):
-            raise make(function, 'type', f'pool is a {type(pool).__name__}, but must be a Pool, or None: a new one')
         super().__init__(pool, f'versions-{uuid.uuid4().hex}' if name is None else name)
         with said_by(function):
             try:
