@@ -51,7 +51,7 @@ typedef struct {
 SHMEMX_API int shmemx_pool_create(const shmemx_pool_attr_t *attr, shmemx_pool_t *out);
 
 /* Attaches to a pool of another process of this user: by its name, or by a key of shmemx_pool_export(). -ENOENT: no
-   living process has such a pool. */
+   living process has a pool of that name; -EKEYEXPIRED: nobody living has the pool of that key. */
 SHMEMX_API int shmemx_pool_open(const char *name_or_key, shmemx_pool_t *out);
 
 /* Detaches. Buffers that this process allocated and neither kept nor exported return to the pool; so does nothing else.

@@ -58,6 +58,18 @@ bool ext_size(const char *fn, const char *argument, PyObject *object, size_t *ou
     return true;
 }
 
+bool ext_count(const char *fn, const char *argument, PyObject *object, size_t *out)
+{
+    PyObject *number = integer(fn, argument, object);
+    if (!number)
+        return false;
+    *out = PyLong_AsSize_t(number);
+    if (*out == 0 || (*out == (size_t)-1 && PyErr_Occurred()))
+        return out_of_range(fn, argument, number, "from 1 to 2**64 - 1");
+    Py_DECREF(number);
+    return true;
+}
+
 bool ext_int(const char *fn, const char *argument, PyObject *object, int *out)
 {
     PyObject *number = integer(fn, argument, object);

@@ -90,6 +90,7 @@ int ext_state_init(PyObject *module);
 /* Text without zero characters, as UTF-8; NULL with an exception. */
 const char *ext_text(const char *fn, const char *argument, PyObject *object);
 bool ext_size(const char *fn, const char *argument, PyObject *object, size_t *out);
+bool ext_count(const char *fn, const char *argument, PyObject *object, size_t *out); /* 1 or more of whatever */
 bool ext_int(const char *fn, const char *argument, PyObject *object, int *out);
 bool ext_pe(const char *fn, const char *argument, PyObject *object, int *out);
 /* None: `otherwise`. */

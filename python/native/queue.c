@@ -426,10 +426,8 @@ static PyObject *queue_get_many(PyObject *self, PyObject *const *args, Py_ssize_
     shmemx_queue_t handle = handle_of(fn, q);
     double seconds;
     size_t most;
-    if (!handle || !take_wait(fn, args, n, NULL, 1, &seconds) || !ext_size(fn, "n", args[0], &most))
+    if (!handle || !take_wait(fn, args, n, NULL, 1, &seconds) || !ext_count(fn, "n", args[0], &most))
         return NULL;
-    if (most == 0)
-        return ext_fail(fn, EXT_VALUE, "n is 0, but must be 1 or more");
     return q->item_bytes ? get_items(fn, q, handle, most, seconds) : get_messages(fn, q, handle, most, seconds);
 }
 

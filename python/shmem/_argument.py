@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -40,6 +41,23 @@ def whole(function: str, argument: str, value: Any, low: int, high: int, instead
     if not low <= number <= high:
         raise make(function, 'range', f'{argument} is {shown(number)}, but must be {instead} from {low} to {high}')
     return number
+
+
+def seconds(function: str, timeout: Any, argument: str = 'timeout') -> float | None:
+    """How long somebody waits; None: for ever."""
+    if timeout is None:
+        return None
+    try:
+        if isinstance(timeout, (str, bytes)):
+            raise TypeError
+        number = float(timeout)
+    except OverflowError:
+        return None
+    except Exception:  # of a class of its own
+        raise make(function, 'type', f'{argument} is {shown(timeout)}, but must be a number of seconds, or None') from None
+    if not number >= 0:
+        raise make(function, 'value', f'{argument} is {shown(timeout)}, but must not be negative')
+    return None if math.isinf(number) else number
 
 
 def sides(function: str, shape: Any, argument: str = 'shape') -> tuple[int, ...]:

@@ -9,10 +9,11 @@ import re
 from typing import Any
 
 from . import _ext, _queue, _sync
-from ._argument import flag
+from ._argument import flag, whole
 from .errors import Busy, Error, NameUnknown, make, shown
 
 _index = operator.index
+_COUNT_MOST = (1 << 31) - 1  # of an unsigned int, and of an int
 
 # --- arguments --------------------------------------------------------------------------------------------------------------------------------
 
@@ -83,15 +84,15 @@ class Home:
         function = self._called('create_mutex')
         return _sync.create(function, self._handle, _sync.Mutex, _object_name(function, name))
 
-    def create_rwlock(self, name: str | None = None, readers: int = 32) -> _sync.RWLock:
+    def create_rwlock(self, name: str | None = None, *, readers: int = 32) -> _sync.RWLock:
         """An RWLock: many readers or one writer. readers: how many can read at once without meeting each other; more can
         take turns. Otherwise as ``create_mutex()``."""
         function = self._called('create_rwlock')
         return _sync.create(function, self._handle, _sync.RWLock, _object_name(function, name),
                             readers)
 
-    def create_semaphore(self, n: int, max: int | None = None, owned: bool = False,
-                         name: str | None = None) -> _sync.Semaphore:
+    def create_semaphore(self, n: int, name: str | None = None, *, max: int | None = None,
+                         owned: bool = False) -> _sync.Semaphore:
         """A Semaphore of n units, and never more than max. owned: n units in all, each with a holder, whose death frees
         it. Otherwise as ``create_mutex()``."""
         function = self._called('create_semaphore')
@@ -104,7 +105,8 @@ class Home:
         function = self._called('create_condition')
         name = _object_name(function, name)
         if mutex is not None and not isinstance(mutex, _sync.Mutex):
-            raise make(function, 'type', f'mutex is a {type(mutex).__name__}, but must be a Mutex')
+            raise make(function, 'type', f'mutex is a {type(mutex).__name__}, but must be a Mutex' +
+                       (': say name= for a name' if isinstance(mutex, str) else ''))
         if mutex is not None and name is not None:
             raise make(function, 'value', 'mutex and name do not go together: who finds the name would not know '
                                           'the mutex. Hand over its key, or let it make a mutex')
@@ -126,14 +128,14 @@ class Home:
         function = self._called('create_barrier')
         return _sync.create(function, self._handle, _sync.Barrier, _object_name(function, name), n)
 
-    def create_event(self, auto_reset: bool = False, name: str | None = None, set: bool = False) -> _sync.Event:
+    def create_event(self, name: str | None = None, *, auto_reset: bool = False, set: bool = False) -> _sync.Event:
         """An Event. auto_reset: each ``set()`` lets one waiter pass. set: it is set from the start. Otherwise as
         ``create_mutex()``."""
         function = self._called('create_event')
         return _sync.create(function, self._handle, _sync.Event, _object_name(function, name),
                             flag(function, 'auto_reset', auto_reset), flag(function, 'set', set))
 
-    def create_atomic(self, dtype: Any = 'int64', value: int = 0, name: str | None = None) -> _sync.Atomic:
+    def create_atomic(self, dtype: Any = 'int64', value: int = 0, *, name: str | None = None) -> _sync.Atomic:
         """An Atomic. dtype: int64, uint64, int32 or uint32. Otherwise as ``create_mutex()``."""
         function = self._called('create_atomic')
         return _sync.create(function, self._handle, _sync.Atomic, _object_name(function, name),
@@ -158,15 +160,11 @@ class Home:
         name, and the rest, as ``create_mutex()``. Raises also: InvalidArgument, WrongType.
         """
         function = self._called('create_queue')
-        counts = []
-        for argument, value in (('batch', batch), ('producers', producers)):
-            try:
-                counts.append(_index(value))
-            except TypeError:
-                raise make(function, 'type', f'{argument} is a {type(value).__name__}, but must be an integer') from None
-            if not 1 <= counts[-1] < 1 << 31:
-                raise make(function, 'value', f'{argument} is {value}, but must be 1 or more')
-        return _queue.create(function, self._handle, item, _bytes(function, 'capacity', capacity), counts[0],
+        counts = [whole(function, argument, value, 1, _COUNT_MOST) for argument, value in (('batch', batch), ('producers', producers))]
+        room = _bytes(function, 'capacity', capacity)
+        if not 1 <= room < 1 << 63:
+            raise make(function, 'value', f'capacity is {shown(capacity)}, but must be from 1 to 2**63 - 1')
+        return _queue.create(function, self._handle, item, room, counts[0],
                              _queue.seconds_from(function, flush), _queue.many_from(function, consumers),
                              0 if max_message is None else _bytes(function, 'max_message', max_message), counts[1],
                              _object_name(function, name))

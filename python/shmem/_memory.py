@@ -137,6 +137,8 @@ def _of_tensor(function: str, argument: str, x: Any, empty: bool) -> Memory:
         return _of_device(function, argument, x, False, empty, str(x.device))
     if x.layout is not torch.strided:
         raise make(function, 'type', f'{argument} is a tensor of layout {x.layout}, but must be dense')
+    if x.is_quantized:
+        raise make(function, 'type', f'{argument} is quantized ({x.dtype}): use x.int_repr(), with its scale beside it')
     shape = tuple(x.shape)
     if not x.is_contiguous():
         raise make(function, 'buffer',

@@ -467,8 +467,8 @@ def _create_on(device: str, size: Any, **wishes: Any) -> _device.DevicePool:
 def open_pool(name_or_key: str) -> Pool:
     """Attaches to a pool of another process of this user: by its name, or by a key of ``Pool.export()`` without an array.
 
-    Raises: NameUnknown (no living process has such a pool), KeyMalformed, KeyUnknown, KeyRevoked, AccessDenied (another
-    user's). Any thread may call it; the GIL is released.
+    Raises: NameUnknown (no living process has a pool of that name), KeyMalformed, KeyUnknown, KeyRevoked, KeyOrphaned (nobody
+    living has the pool of that key), AccessDenied (another user's). Any thread may call it; the GIL is released.
     """
     if not isinstance(name_or_key, str) or '\0' in name_or_key:
         raise make('open_pool', 'type', f'name_or_key is {shown(name_or_key)}, but must be text')

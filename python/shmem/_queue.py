@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _ext
 from ._buffer import kind_of, layout_of, write_note
+from ._convert import converted
 from ._sync import _kind, _Shared
 from .errors import Error, make, shown
 
@@ -97,7 +98,7 @@ class Queue(_ext.QueueBase, _Shared):  # type: ignore[misc]
         return self
 
     def _encoder(self) -> Any:
-        shape, kind, asarray = self._shape, self._dtype, np.asarray
+        shape, kind = self._shape, self._dtype
         plain = kind.kind not in 'mM'  # whose arrays have no buffers
 
         def encode(item: Any) -> Any:
@@ -106,14 +107,10 @@ class Queue(_ext.QueueBase, _Shared):  # type: ignore[misc]
                     return item
             except AttributeError:
                 pass
-            try:
-                made = asarray(item, kind, 'C')
-                if made.shape == shape:
-                    return made.view(np.uint8) if made.ndim else made.reshape(1).view(np.uint8)
-                wrong = f'has the shape {made.shape}'
-            except (TypeError, ValueError, OverflowError) as error:
-                wrong = f'does not fit: {error}'
-            raise make('Queue.put', 'value', f'item {wrong}; items are {kind} of shape {shape}')
+            made = converted('Queue.put', 'item', item, kind)
+            if made.shape != shape:
+                raise make('Queue.put', 'value', f'item has the shape {made.shape}; items are {kind} of shape {shape}')
+            return made.view(np.uint8) if made.ndim else made.reshape(1).view(np.uint8)
 
         return encode
 
@@ -128,16 +125,17 @@ class Queue(_ext.QueueBase, _Shared):  # type: ignore[misc]
 
     def put_many(self, items: Any, block: bool = True, timeout: float | None = None) -> int:
         """Puts all of these, moved in together as far as there is room, and returns how many: fewer when time was up or the
-        queue was closed meanwhile. items: an array whose first side counts them, or any iterable."""
+        queue was closed meanwhile. items: an array whose first side counts them, or any iterable. Nothing is put when one of
+        them is no item: WrongType and OutOfRange say which."""
         if not hasattr(items, '__iter__') and not hasattr(items, '__getitem__'):
             raise make('Queue.put_many', 'type', f'items is a {type(items).__name__}, but must be an array or iterable')
         if self._dtype is None:
             made = [self._message(item) for item in items] if self._is_bytes else [_dumps(item) for item in items]
             return self._put_many(made, block, timeout)  # type: ignore[no-any-return]
-        try:
-            array = np.ascontiguousarray(items if hasattr(items, '__array__') else list(items), self._dtype)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise make('Queue.put_many', 'value', f'items do not fit: {error}') from None
+        if isinstance(items, np.ndarray) and (items.dtype == self._dtype or np.can_cast(items.dtype, self._dtype)):
+            array = np.ascontiguousarray(items, self._dtype)
+        else:
+            array = converted('Queue.put_many', 'items', items if hasattr(items, '__array__') else list(items), self._dtype)
         if array.shape[1:] != self._shape or array.ndim == 0:
             raise make('Queue.put_many', 'value', f'items have the shape {array.shape}, but must be of (number, '
                                                   f'{", ".join(map(str, self._shape))})')

@@ -13,7 +13,7 @@ from . import _argument, _ext, _memory
 from ._device import DIGITS, TYPES, DeviceBuffer
 from ._stand_in import StandIn
 from ._region import Region
-from .errors import make, shown
+from .errors import make, said_by, shown
 
 _ALIGN = 64
 _REMEMBERED = 256  # regions of a block
@@ -85,7 +85,8 @@ def region_of(function: str, argument: str, x: Any) -> Region:
     if found is None or address + memory.nbytes > found.block.address + found.block.size:
         kind = 'a tensor' if _memory.is_tensor(x) else 'a device buffer' if isinstance(x, DeviceBuffer) else 'an array'
         if not _ext.is_initialized():
-            _ext.my_pe()  # raises, and says why there is no job
+            with said_by(function):
+                _ext.my_pe()  # raises, and says why there is no job
         raise make(function, 'value', f'{argument} is {kind} of this process alone, or one that was freed: pass the '
                                       'Region that shmem.register() returned, or an array from shmem.zeros()')
     key = (address, memory.nbytes, memory.type, str(memory.dtype), tuple(memory.shape), memory.is_tensor)
@@ -208,7 +209,8 @@ def free(array: Any) -> None:
     found = _find(address)
     if found is None:
         if not _ext.is_initialized():
-            _ext.my_pe()
+            with said_by('free'):
+                _ext.my_pe()
         raise make('free', 'value', 'array is not on the symmetric heap, or was freed already')
     if address != found.block.address or memory.nbytes != found.block.size:
         raise make('free', 'value', f'array is only a part of a symmetric array ({memory.nbytes} of its '

@@ -450,7 +450,7 @@ def import_object(key: str, function: str = 'import_') -> Any:
         return condition
     found = _ext.key_what(function, key)
     if found is None:
-        opened = _ext.pool_open('open_pool', key)  # the object keeps it
+        opened = _ext.pool_open(function, key)  # the object keeps it
         found = _ext.key_what(function, key)
     if found is None or found[0] == 0:
         raise make(function, 'value', 'this key opens a whole pool, and neither a buffer nor an object: open the pool with it')

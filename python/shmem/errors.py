@@ -8,10 +8,11 @@ as well: ``except IndexError`` and ``except shmem.Error`` both catch an offset p
 
 from __future__ import annotations
 
+import contextlib as _contextlib
 import errno as _errno
 import queue as _queue
 import threading as _threading
-from typing import Any
+from typing import Any, Iterator
 
 __all__ = [
     'Error', 'OwnerDied', 'PeerDied', 'Timeout', 'NotInitialized', 'NotSupported', 'InvalidArgument', 'WrongType',
@@ -307,3 +308,16 @@ def make(function: str, code: int | str, text: str) -> Error:
     if number == _errno.EOWNERDEAD and function in _HELD:
         error.held = True  # type: ignore[attr-defined]
     return error
+
+
+@_contextlib.contextmanager
+def said_by(function: str) -> Iterator[None]:
+    """For a with statement: what goes wrong in it is said by shmem.<function>, which the program called, and not by what that
+    calls itself."""
+    try:
+        yield
+    except Error as error:
+        text = error.args[0] if error.args else ''
+        if isinstance(text, str) and text.startswith('shmem.') and ': ' in text:
+            error.args = (f'shmem.{function}: {text.partition(": ")[2]}', *error.args[1:])
+        raise

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/kept.h"
@@ -90,6 +91,25 @@ static shmemx_queue_attr_t attr_of(const struct shmemi_queue_config *c)
                                  .producers = c->producers};
 }
 
+enum { SAID = 320, SAID_NOTE = 48 };
+
+/* What a queue is to be, in words. The note is text where Python made it. */
+static void say(const shmemx_queue_attr_t *attr, char said[SAID])
+{
+    char note[SAID_NOTE + 1] = "";
+    const char *from = attr->note;
+    bool shows = from && attr->note_bytes;
+    for (size_t i = 0; shows && i < attr->note_bytes && i < SAID_NOTE; i++)
+        shows = (note[i] = from[i]) >= ' ' && from[i] < 127;
+    char item[48] = "messages";
+    if (attr->item_bytes)
+        snprintf(item, sizeof item, "items of %zu bytes", attr->item_bytes);
+    snprintf(said, SAID, "%s%s%s, capacity %zu, batch %u, %s consumer, %zu a message, %u producers, flush %g s", item,
+             shows ? " " : "", shows ? note : "", attr->capacity, attr->batch,
+             attr->consumers == SHMEMX_QUEUE_ONE ? "one" : "any", attr->max_message, attr->producers,
+             attr->flush_seconds);
+}
+
 static void init(void *shared, void *context)
 {
     shmemi_queue_init(shared, context);
@@ -127,8 +147,10 @@ int shmemx_queue_create(shmemx_pool_t pool, const char *name, const shmemx_queue
     struct shmemi_queue_config config;
     struct shmemi_queue_shape shape;
     struct shmemi_object *object;
+    char said[SAID];
     if (!attr || !out)
         return NAMED_INT(null(attr ? "out" : "attr"));
+    say(attr, said);
     int rc = config_of(attr, &config);
     if (rc == 0)
         rc = shmemi_queue_lay_out(&config, &shape);
@@ -138,7 +160,8 @@ int shmemx_queue_create(shmemx_pool_t pool, const char *name, const shmemx_queue
                                       .init = init,
                                       .context = &shape,
                                       .note = attr->note,
-                                      .note_bytes = attr->note ? attr->note_bytes : 0};
+                                      .note_bytes = attr->note ? attr->note_bytes : 0,
+                                      .said = said};
     if (rc == 0)
         rc = shmemi_make_object(pool, &spec, &object);
     return NAMED_INT(rc < 0 ? rc : make_handle(object, out));

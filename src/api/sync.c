@@ -4,6 +4,7 @@
 #include "shmemx.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,8 @@ static int made(struct shmemi_object *object, void **out)
     *out = object;
     return 0;
 }
+
+enum { SAID = 96 }; /* of a spec */
 
 static int create(shmemx_pool_t pool, const struct shmemi_object_spec *spec, void **out)
 {
@@ -281,10 +284,13 @@ static int create_rwlock(shmemx_pool_t pool, const char *name, unsigned seats, s
         return shmemi_fail(-EINVAL, "seats is %u: at most %d are possible", seats, SEATS_MOST);
     while (rounded < (seats ? seats : SEATS))
         rounded *= 2;
+    char said[SAID];
+    snprintf(said, sizeof said, "%u seats", rounded);
     const struct shmemi_object_spec spec = {.type = SHMEMI_OBJECT_RWLOCK,
                                             .name = name,
                                             .bytes =
-                                                sizeof(struct shmemi_rwlock) + rounded * sizeof(struct shmemi_seat)};
+                                                sizeof(struct shmemi_rwlock) + rounded * sizeof(struct shmemi_seat),
+                                            .said = said};
     return create(pool, &spec, (void **)(void *)out);
 }
 
@@ -459,12 +465,18 @@ static int create_semaphore(shmemx_pool_t pool, const char *name, unsigned value
         return shmemi_fail(-EINVAL, "value is %u and max %u: max must be at least value, and at most %d", value, max,
                            SHMEMI_SEMAPHORE_MOST);
     struct semaphore_begin begin = {.value = owned ? 0 : value, .max = most};
+    char said[SAID];
+    if (max || owned)
+        snprintf(said, sizeof said, "%u of at most %u units%s", value, most, owned ? ", owned" : "");
+    else
+        snprintf(said, sizeof said, "%u units", value);
     const struct shmemi_object_spec spec = {.type = SHMEMI_OBJECT_SEMAPHORE,
                                             .name = name,
                                             .bytes = sizeof(struct shmemi_semaphore) +
                                                      (owned ? value * sizeof(uint64_t) : 0),
                                             .init = begin_semaphore,
-                                            .context = &begin};
+                                            .context = &begin,
+                                            .said = said};
     return create(pool, &spec, (void **)(void *)out);
 }
 
@@ -666,11 +678,14 @@ static int create_barrier(shmemx_pool_t pool, const char *name, unsigned n, shme
 {
     if (n < 1 || n > SHMEMI_BARRIER_MOST)
         return shmemi_fail(-EINVAL, "n is %u: a barrier has 1 to %d threads", n, SHMEMI_BARRIER_MOST);
+    char said[SAID];
+    snprintf(said, sizeof said, "of %u threads", n);
     const struct shmemi_object_spec spec = {.type = SHMEMI_OBJECT_BARRIER,
                                             .name = name,
                                             .bytes = shmemi_barrier_bytes(n),
                                             .init = begin_barrier,
-                                            .context = &n};
+                                            .context = &n,
+                                            .said = said};
     return create(pool, &spec, (void **)(void *)out);
 }
 
@@ -766,11 +781,14 @@ static void begin_event(void *shared, void *context)
 int shmemx_event_create(shmemx_pool_t pool, const char *name, int auto_reset, int set, shmemx_event_t *out)
 {
     struct event_begin begin = {.automatic = auto_reset != 0, .set = set != 0};
+    char said[SAID];
+    snprintf(said, sizeof said, "%sset%s", set ? "" : "not ", auto_reset ? ", resets itself" : "");
     const struct shmemi_object_spec spec = {.type = SHMEMI_OBJECT_EVENT,
                                             .name = name,
                                             .bytes = sizeof(struct shmemi_event),
                                             .init = begin_event,
-                                            .context = &begin};
+                                            .context = &begin,
+                                            .said = said};
     return NAMED(create(pool, &spec, (void **)(void *)out));
 }
 
@@ -881,13 +899,20 @@ static int create_word(shmemx_pool_t pool, const char *name, unsigned width, uin
     int rc = fit(width, "value", &begin.value);
     if (rc < 0)
         return rc;
+    char said[SAID];
+    long long number = width == 4 ? (int32_t)begin.value : (int64_t)begin.value;
+    if (without_sign)
+        snprintf(said, sizeof said, "uint%u, %llu", 8 * width, (unsigned long long)begin.value);
+    else
+        snprintf(said, sizeof said, "int%u, %lld", 8 * width, number);
     const struct shmemi_object_spec spec = {.type = SHMEMI_OBJECT_ATOMIC,
                                             .name = name,
                                             .bytes = sizeof(struct shmemi_word),
                                             .init = begin_word,
                                             .context = &begin,
                                             .note = "u",
-                                            .note_bytes = without_sign};
+                                            .note_bytes = without_sign,
+                                            .said = said};
     return create(pool, &spec, (void **)(void *)out);
 }
 

@@ -167,8 +167,8 @@ struct request {
     uint32_t operation, type;
     int32_t rc;
     uint32_t debugs;
-    uint64_t bytes, name; /* END: offset, 0 */
-    char text[SHMEMI_PUBLISH_BYTES - 32];
+    uint64_t bytes, name, said;           /* hashes; END: offset, 0, 0 */
+    char text[SHMEMI_PUBLISH_BYTES - 40]; /* the object in words, or with a negative rc why not */
 };
 _Static_assert(sizeof(struct request) == SHMEMI_PUBLISH_BYTES, "one publication");
 
@@ -181,11 +181,14 @@ static int differ(int pe, const struct request *theirs, const struct request *mi
                            "PE %d %s %s, but PE %d does something else: all PEs must make the same calls in "
                            "the same order",
                            shmemi_current->me, does, word, pe);
-    return shmemi_fail(-EINVAL,
-                       "PE %d %s %s of %llu bytes, but PE %d %s of %llu bytes, or with another name: all "
-                       "PEs must ask for the same",
-                       shmemi_current->me, does, word, (unsigned long long)mine->bytes, pe,
-                       shmemi_object_a((enum shmemi_object_type)theirs->type), (unsigned long long)theirs->bytes);
+    const char *own = mine->rc < 0 ? word : mine->text;
+    const char *other = theirs->rc < 0 ? shmemi_object_a((enum shmemi_object_type)theirs->type) : theirs->text;
+    const char *what = strcmp(own, other) != 0      ? ""
+                       : mine->operation == END     ? ", another one"
+                       : theirs->name != mine->name ? " with another name"
+                                                    : " of another kind";
+    return shmemi_fail(-EINVAL, "PE %d %s %s, but PE %d %s%s: all PEs must ask for the same", shmemi_current->me, does,
+                       own, pe, other, what);
 }
 
 /* What all PEs have to say; the first that cannot speaks for all. *debugs: whether anybody looks for cycles. */
@@ -201,7 +204,7 @@ static int agree(struct request *mine, bool *debugs)
         memcpy(&theirs, shmemi_published(pe), sizeof theirs);
         theirs.text[sizeof theirs.text - 1] = 0;
         if (theirs.operation != mine->operation || theirs.type != mine->type || theirs.bytes != mine->bytes ||
-            theirs.name != mine->name)
+            theirs.name != mine->name || theirs.said != mine->said)
             rc = differ(pe, &theirs, mine);
         else if (theirs.rc < 0)
             rc = shmemi_fail(theirs.rc, "PE %d: %s%s", pe, theirs.text,
@@ -248,6 +251,17 @@ static int fill(const struct shmemi_object_spec *spec, struct block *block)
     return shmemi_exchange(NULL, 0); /* all instances are whole */
 }
 
+/* In words, and what tells it from others. */
+static uint64_t say(const struct shmemi_object_spec *spec, char *text, size_t room)
+{
+    const char *said = spec->said ? spec->said : "";
+    int length =
+        snprintf(text, room, "%s%s%s%s", shmemi_object_a(spec->type), *said ? " (" : "", said, *said ? ")" : "");
+    if (length >= (int)room)
+        memcpy(text + room - 5, "...)", 5);
+    return shmemi_hash(shmemi_hash_text(SHMEMI_HASH_BEGIN, said), spec->note, spec->note_bytes);
+}
+
 static int make(const struct shmemi_object_spec *spec, struct block *block)
 {
     bool debugs = false;
@@ -257,6 +271,7 @@ static int make(const struct shmemi_object_spec *spec, struct block *block)
                            .debugs = debugging(),
                            .bytes = block->bytes + block->note_bytes,
                            .name = spec->name ? shmemi_hash_text(SHMEMI_HASH_BEGIN, spec->name) : 0};
+    mine.said = say(spec, mine.text, sizeof mine.text);
     int rc = agree(&mine, &debugs);
     if (rc == 0 && debugs && !here.home.waits.rows)
         rc = make_table();
@@ -381,6 +396,7 @@ int shmemi_symmetric_destroy(struct shmemi_object *object, int rc, void (*undo)(
                            pe);
     }
     struct request mine = {.operation = END, .type = object->type, .rc = rc, .bytes = offset_of(object)};
+    snprintf(mine.text, sizeof mine.text, "%s", shmemi_object_a(object->type));
     int agreed = agree(&mine, &debugs);
     if (agreed < 0 && rc >= 0 && undo)
         undo(object);

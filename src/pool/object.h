@@ -98,6 +98,7 @@ struct shmemi_object_spec {
     void *context;
     const void *note; /* stays with the object, for those who find it: at most SHMEMI_OBJECT_NOTE bytes */
     size_t note_bytes;
+    const char *said; /* what else was asked for, in words, or NULL: where several make it together, they compare it */
 };
 enum { SHMEMI_OBJECT_NOTE = 544 };
 int shmemi_object_create(struct shmemi_pool *pool, const struct shmemi_object_spec *spec, struct shmemi_object **out);

@@ -432,6 +432,10 @@ static int ask_members(struct shmemi_pool *pool, const char *text)
     rc = shmemi_share_join(pool->number, by_key ? &key : NULL, fds, &count);
     pool->control_fd = count > 0 ? fds[0] : -1;
     pool->payload_fd = count > 1 ? fds[1] : -1;
+    if (rc == -ENOENT && by_key)
+        return shmemi_fail(-EKEYEXPIRED,
+                           "nobody living has the pool of this key: those who had it have ended (containers: do "
+                           "they share SHMEM_DIR?)");
     if (rc == -ENOENT)
         return shmemi_fail(rc, "no living process of this user has a pool '%s' (containers: do they share SHMEM_DIR?)",
                            text);

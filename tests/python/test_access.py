@@ -515,6 +515,10 @@ def test_peer_arrays():
 
 @on_pes(2, bare=True)
 def test_views_after_the_job():
+    for function, call in (('put', lambda: shmem.put(np.zeros(3), 0)), ('wait_until', lambda: shmem.wait_until(np.zeros(3, 'i8'), '==', 1)),
+                           ('free', lambda: shmem.free(np.zeros(3)))):
+        with raises(shmem.NotInitialized, f'shmem.{function}: called before'):
+            call()
     shmem.init()
     me = shmem.my_pe()
     r, s = shmem.register(np.full(10000, 1.0 + me)), shmem.full(10000, 5.0 + me)

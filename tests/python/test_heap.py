@@ -214,6 +214,33 @@ def test_mistakes_on_the_heap():
 
 
 @on_pes(2)
+def test_pes_that_ask_for_different_things():
+    """Are told what both asked for."""
+    me, heap = shmem.my_pe(), shmem.heap
+    for call, words in ((lambda: heap.create_atomic(('int32', 'uint32')[me]), ('an atomic word (int32, 0)', 'an atomic word (uint32, 0)')),
+                        (lambda: heap.create_atomic('int32', -me), ('an atomic word (int32, 0)', 'an atomic word (int32, -1)')),
+                        (lambda: heap.create_queue((bytes, object)[me], '64k'), ('a queue (messages {"item":"bytes"}', '{"item":"object"}')),
+                        (lambda: heap.create_queue(('i8', 'f8')[me], 8), ('a queue (items of 8 bytes', '<i8', '<f8')),
+                        (lambda: heap.create_queue('i8', 8, batch=1 + me), ('batch 1', 'batch 2', '...)')),
+                        (lambda: heap.create_queue('i8', 8, producers=1 + me), ('of another kind',)),
+                        (lambda: heap.create_semaphore(me), ('a semaphore (0 units)', 'a semaphore (1 units)')),
+                        (lambda: heap.create_semaphore(1, max=1 + me), ('1 of at most 1 units', '1 of at most 2 units')),
+                        (lambda: heap.create_event(set=bool(me)), ('an event (not set)', 'an event (set)')),
+                        (lambda: heap.create_event(auto_reset=bool(me)), ('an event (not set)', 'an event (not set, resets itself)')),
+                        (lambda: heap.create_barrier(1 + me), ('a barrier (of 1 threads)', 'a barrier (of 2 threads)')),
+                        (lambda: heap.create_rwlock(readers=1 + 7 * me), ('a reader-writer lock (1 seats)', '(8 seats)')),
+                        (lambda: heap.create_mutex('xy'[me]), ('a mutex', 'with another name')),
+                        (lambda: heap.create_mutex() if me else heap.create_event(), ('a mutex', 'an event'))):
+        with raises(ValueError, 'heap.create_', f'PE {me} makes', f'PE {1 - me}', 'all PEs must ask for the same', *words):
+            call()
+    a, b = heap.create_mutex(), heap.create_mutex()
+    with raises(ValueError, 'destroy', 'destroys a mutex', ', another one'):
+        (a, b)[me].destroy()
+    a.destroy()
+    b.destroy()
+
+
+@on_pes(2)
 def test_a_thread_of_another_pe_ends_with_it():
     me = shmem.my_pe()
     m = shmem.heap.create_mutex()

@@ -81,6 +81,54 @@ def test_numbers(pool):
     assert [q.get(), q.get()] == [1.0, 0.5]
 
 
+BIG, RECORD = 2**40 + 5, [('a', 'i4'), ('b', 'f4', 2)]
+OTHERS = [  # items, what is given, and where which value is in it that would become another one
+    ('i4', np.array([1, 1.9, np.nan, 1e20]), TypeError, 'items[1] is 1.9'), ('i4', np.array([7, BIG]), ValueError, f'items[1] is {BIG}'),
+    ('i4', [1, 2.5], TypeError, 'items[1] is 2.5'), ('i4', [1, BIG], ValueError, f'items[1] is {BIG}'),
+    ('i4', [1.0], TypeError, 'items[0] is 1.0'), ('i4', np.array(['1']), TypeError, "items[0] is '1'"),
+    ('i4', [None], TypeError, 'items[0] is None'), ('i4', (x for x in (1, 2**70)), ValueError, f'items[1] is {2**70}'),
+    ('i4', np.array([1, 2.5], object), TypeError, 'items[1] is 2.5'), ('u1', np.array([3, -1]), ValueError, 'items[1] is -1'),
+    ('u8', [2**63 + 1, -1], ValueError, 'items[1] is -1'), ('>i8', np.array([2**63], 'u8'), ValueError, f'items[0] is {2**63}'),
+    ('f4', np.array([1, 1e300]), ValueError, 'items[1] is 1e+300'), ('f4', [2**200], ValueError, 'items[0] is 1.6'),
+    ('>f8', [2**2000], ValueError, 'items[0] is '), ('f8', [1j], TypeError, 'items[0] is 1j'), ('f8', [None], TypeError, 'None'),
+    ('f2', [70000], ValueError, 'items[0] is 70000'), ('?', [1, 2], ValueError, 'items[1] is 2'),
+    ('S3', ['abc', 'abcd'], ValueError, "items[1] is 'abcd'"), ('U2', np.array(['abc']), ValueError, "items[0] is 'abc'"),
+    ('S3', [5], TypeError, 'items[0] is 5'), ('V2', [b'abc'], ValueError, 'items[0] is '),
+    ('M8[s]', np.array(['2020-01-01T00:00:00.5', 'NaT'], 'M8[ms]'), ValueError, 'items[0] is '),
+    (('i4', 2), [[1, 2], [3, 4.5]], TypeError, 'items[1][1] is 4.5'), (('i4', 2), np.array([[1, BIG]]), ValueError, f'items[0][1] is {BIG}'),
+    (RECORD, [(1, (2, 3)), (1.5, (2, 3))], TypeError, "items[1]['a'] is 1.5"), (RECORD, [(1, (2, 3e300))], ValueError, "items[0]['b'][1] is 3e+300"),
+    (RECORD, np.array([(1.5, (2, 3))], [('x', 'f8'), ('y', 'f8', 2)]), TypeError, "items['a'][0] is 1.5"),
+    ([('a', [('c', 'i2')])], [((300000,),)], ValueError, "items[0]['a']['c'] is 300000")]
+
+
+@pytest.mark.filterwarnings('ignore:NumPy will stop allowing', 'ignore:overflow')
+@pytest.mark.parametrize('many', [True, False], ids=['many', 'one'])
+def test_no_value_becomes_another(pool, many):
+    for item, given, kind, words in OTHERS:
+        q = pool.create_queue(item, 20)
+        if many:
+            with raises(kind, 'Queue.put_many', words):
+                q.put_many(given)
+        else:
+            with raises(kind, 'Queue.put', 'item'):
+                for one in list(given) or [2**70]:  # the iterator is used up
+                    q.put(one)
+        assert not many or q.empty()
+    fits = [('i4', np.array([5], 'u8'), [5]), ('i4', [True], [1]), ('i4', range(3), [0, 1, 2]), ('u8', [2**63 + 1, 5], [2**63 + 1, 5]),
+            ('i4', np.zeros(0), []), ('f4', [0.5, 2**30, np.inf], [0.5, 2**30, np.inf]), ('?', [1, 0], [True, False]),
+            ('S3', ['abc', b'd'], [b'abc', b'd']), ('c8', [1, 1j], [1, 1j]), (('f8', 2), [[1, 2]], [[1, 2]]),
+            (RECORD, [(1, (0.5, 3))], [(1, (0.5, 3))]), ('i4', np.array([1, 2], object), [1, 2]),
+            ('M8[s]', ['2020-01-01', 'NaT'], np.array(['2020-01-01', 'NaT'], 'M8[s]').tolist())]
+    for item, given, want in fits:
+        q = pool.create_queue(item, 20)
+        if many:
+            assert q.put_many(given) == len(want)
+        for one in [] if many else given:
+            q.put(one)
+        got = [(one['a'], tuple(one['b'])) if item is RECORD else one.tolist() for one in (q.get() for _ in want)]
+        assert got == want and q.empty(), (item, got)
+
+
 def test_messages(pool):
     q = pool.create_queue(bytes, '1M', max_message='100k')
     for message in (b'', b'x', bytes(range(256)) * 30, bytearray(b'abc'), memoryview(b'def'), np.arange(3, dtype='u1')):
@@ -492,12 +540,13 @@ def test_mistakes(pool):
                        (('i8', (2, 0)), ValueError), (('i8', -1), ValueError), ('S', TypeError)):
         with raises(kind, 'Pool.create_queue'):
             pool.create_queue(item, 10)
-    with raises(ValueError, 'capacity'):
-        pool.create_queue('i8', 0)
+    for wrong in (0, -1):
+        with raises(ValueError, f'capacity is {wrong}, but must be from 1'):
+            pool.create_queue('i8', wrong)
     with raises(TypeError, 'capacity'):
         pool.create_queue('i8', 1.5)
-    for batch in (0, -1):
-        with raises(ValueError, 'batch'):
+    for batch in (0, -1, 2**31):
+        with raises(ValueError, f'batch is {batch}, but must be', 'from 1 to 2147483647'):
             pool.create_queue('i8', 10, batch)
     with raises(TypeError, 'batch'):
         pool.create_queue('i8', 10, 'many')
@@ -509,13 +558,17 @@ def test_mistakes(pool):
     with raises(MemoryError, 'Pool.create_queue'):
         pool.create_queue('i8', 1 << 30)
     q = pool.create_queue(('f8', 3), 10)
-    for bad in ([1, 2], np.zeros((3, 1)), 'abc', None, [[1], [2, 3]]):
+    for bad in ([1, 2], np.zeros((3, 1)), [[1], [2, 3]]):
         with raises(ValueError, 'Queue.put', 'item'):
+            q.put(bad)
+    for bad in ('abc', None):
+        with raises(TypeError, 'Queue.put', 'item is '):
             q.put(bad)
     with raises(ValueError, 'Queue.put_many'):
         q.put_many(np.zeros((2, 4)))
-    with raises(ValueError, 'Queue.get_many', 'n is 0'):
-        q.get_many(0)
+    for wrong in (0, -1):
+        with raises(ValueError, 'Queue.get_many', f'n is {wrong}, but must be from 1'):
+            q.get_many(wrong)
     with raises(TypeError, 'Queue.get'):
         q.get(1, 2, 3)
     with raises(TypeError, 'Queue.put'):

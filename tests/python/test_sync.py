@@ -409,6 +409,20 @@ def test_barriers(pool, tmp_path):
     assert broken.parties == 1 and broken.wait(20) == 0
 
 
+def test_text_is_a_name(pool):
+    """And is never taken for something else."""
+    made = [pool.create_mutex('m'), pool.create_rwlock('r'), pool.create_event('e'), pool.create_semaphore(2, 's'), pool.create_barrier(2, 'b')]
+    assert [pool.find(name).name for name in 'mresb'] == [one.name for one in made] == list('mresb')
+    assert not pool.find('e').is_set() and made[2].set() is None and made[2].wait(0) and made[2].wait(0)  # nobody reset it
+    for call in (lambda: pool.create_semaphore('x'), lambda: pool.create_barrier('x'), lambda: pool.create_condition('x'),
+                 lambda: pool.create_atomic('x'), lambda: pool.create_atomic('int32', 'x'), lambda: pool.create_queue('x', 4),
+                 lambda: pool.create_semaphore(1, max='x'), lambda: pool.create_rwlock(readers='x'), lambda: pool.create_event(True),
+                 lambda: pool.create_rwlock(5), lambda: pool.create_semaphore(1, 5), lambda: pool.create_barrier(2, 5),
+                 lambda: pool.create_queue('i4', 4, 'x'), lambda: pool.create_queue('i4', 4, producers='x')):
+        with raises(TypeError, 'create_'):
+            call()
+
+
 def test_events(pool):
     e = pool.create_event()
     assert not e.is_set() and e.wait(0.01) is False and e.wait(timeout=0) is False

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors and modules in shared memory, requests, versions and gradients between processes."""
 
+import faulthandler
 import gc
 import multiprocessing
 import os
@@ -281,6 +282,36 @@ def test_modules_that_cannot_be():
         st.attach(other, shared)
 
 
+@pytest.mark.filterwarnings('ignore')  # of torch, about what it will replace
+def test_weights_beside_parameters_and_buffers():
+    """What would silently not be shared is refused, and named."""
+    pool = shmem.create_pool('1M')
+    scripted = torch.jit.script(nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))).eval()
+    other = torch.jit.script(nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))).eval()
+    st.attach(other, st.share(scripted, pool), 'rw')
+    with torch.no_grad():
+        next(scripted.parameters()).fill_(2)
+    x = torch.ones(1, 4)
+    assert torch.equal(scripted(x), other(x))  # a scripted module's own are shared as any
+    st.share(torch.jit.script(nn.ReLU()), pool)
+    cases = [(torch.jit.freeze(torch.jit.script(nn.Sequential(nn.Linear(4, 3)).eval())), ("''", 'frozen ScriptModule'))]
+    if torch.backends.quantized.engine != 'none':
+        quantized = torch.ao.quantization.quantize_dynamic(nn.Sequential(nn.ReLU(), nn.Linear(4, 3)), {nn.Linear}, dtype=torch.qint8)
+        cases += [(quantized, ("'1._packed_params'", 'packed')), (nn.Sequential(nn.Linear(2, 2), torch.jit.script(quantized)), ("'1'", 'packed'))]
+    for module, words in cases:
+        for call in (lambda: st.share(module, pool), lambda: st.Publisher(module), lambda: st.attach(module, st.share(nn.ReLU())),
+                     lambda: st.Publisher(nn.ReLU()).publish(module)):
+            with raises(NotImplementedError, *words):
+                call()
+    odd = nn.Module()
+    odd.register_buffer('turned', torch.ones(3, dtype=torch.complex64).mul(1j).conj())
+    with raises(NotImplementedError, "'turned'", 'conjugated'):
+        st.share(odd, pool)
+    odd.turned = torch.nested.nested_tensor([torch.ones(3), torch.ones(2)])
+    with raises(NotImplementedError, "'turned'", 'nested'):
+        st.share(odd, pool)
+
+
 def test_damaged_weights_are_refused():
     """What lies in the memory may be anybody's: it is wrong, or it is taken, and never is there a crash."""
     pool = shmem.create_pool('1M')
@@ -451,7 +482,7 @@ def test_a_reader_that_stays_holds_nobody_up():
             publisher.publish(stamped(version))
         assert weights.version == 1 and same_everywhere(weights.values(), 1)
         if hasattr(torch, 'func'):
-            assert torch.func.functional_call(stamped(0), weights, torch.zeros(3, 200)).shape == (3, 200)
+            assert torch.func.functional_call(stamped(0).eval(), weights, torch.zeros(3, 200)).shape == (3, 200)
     with subscriber.read() as weights:
         assert weights.version == 19 and same_everywhere(weights.values(), 19)
     assert len(publisher._buffers) == 3 and subscriber.version == 19
@@ -472,6 +503,21 @@ def test_a_reader_that_stays_holds_nobody_up():
     assert same_everywhere([x.detach() for x in (lambda m: (subscriber.copy_to(m), m)[1])(stamped(0)).parameters()], 24)
     with raises(ValueError, "'weight'", "'0.weight'"):
         publisher.publish(nn.Linear(3, 3))
+    # What readers share they cannot change: neither with torch nor by the way.
+
+    def stray(write):
+        faulthandler.disable()
+        with subscriber.read() as weights, torch.no_grad():
+            write(weights['0.weight'])
+        os._exit(0)
+
+    for write in (lambda x: x.add_(1), lambda x: x[3:].zero_(), lambda x: x.numpy().fill(0)):
+        ended(forked(lambda write=write: stray(write)), -11)
+    with subscriber.read() as weights:
+        again = weights['0.weight'].data_ptr()
+        assert same_everywhere(weights.values(), 24)
+    with subscriber.read() as weights:
+        assert weights['0.weight'].data_ptr() == again  # mapped once
     frozen = stamped(25)
     frozen[0].requires_grad_(False)
     assert publisher.publish(frozen) == 25
@@ -484,6 +530,22 @@ def test_a_reader_that_stays_holds_nobody_up():
         st.Subscriber('nothing')
     with raises(TypeError, 'Module'):
         st.Publisher({})
+    spaced = st.Publisher(stamped(1), pool, 'two words')
+    assert st.Subscriber(spaced.key).version == 1
+
+
+def test_keys_of_processes_that_have_ended(tmp_path):
+    keys = run([PYTHON, program(tmp_path, '''
+        import shmem, torch, shmem.torch as st
+        net, pool = torch.nn.Linear(2, 2), shmem.create_pool('1M')
+        print(st.Publisher(net).key, st.Gradients(net).key, st.Requests((2,), (2,)).key, st.share(net).key, pool.export(),
+              pool.create_condition().export(), sep='\\n')
+    ''')], env=environment()).ok().out.splitlines()
+    net = nn.Linear(2, 2)
+    for call, key in zip((st.Subscriber, lambda key: st.Gradients.attach(key, net), st.Requests.attach, lambda key: st.attach(net, key),
+                          shmem.open_pool, shmem.import_), keys):
+        with raises(shmem.KeyOrphaned, 'nobody living'):
+            call(key)
 
 
 def test_gradients_through_a_queue():
@@ -516,13 +578,42 @@ def test_gradients_through_a_queue():
     with raises(shmem.QueueEmpty):
         with gradients.pop(timeout=0):
             pass
-    with raises(ValueError, 'other parameters'):
-        gradients.push(nn.Linear(3, 4))
-    with raises(ValueError, 'another architecture'):
-        st.Gradients.attach(gradients.key, nn.Linear(3, 4))
-    with raises(shmem.QueueFull):
+    with raises(shmem.QueueFull, 'torch.Gradients.push'):
         for _ in range(3):
             gradients.push(net, timeout=0)
     gradients.close()
     with raises(shmem.QueueClosed):
         gradients.push(net)
+
+
+def test_gradients_of_another_module():
+    """Of as many bytes, too: nothing is taken for what it is not."""
+    gradients = st.Gradients(nn.Linear(4, 3))
+    again = pickle.loads(pickle.dumps(gradients))
+    assert again.key == gradients.key
+    mine = nn.Linear(4, 3)
+    mine(torch.ones(1, 4)).sum().backward()
+    again.push(mine, 1, 2)
+    for other, words in ((nn.Linear(2, 6), ("'weight'", '(6, 2)', '(3, 4)')), (nn.Linear(4, 3).double(), ("'weight'", 'float64', 'float32')),
+                         (nn.Linear(4, 3, bias=False), ("'bias'", 'ends before')),
+                         (nn.Sequential(nn.Linear(4, 3)), ("'0.weight'", "'weight'")),
+                         (nn.ModuleDict({'weight': nn.Linear(4, 3)}), ("'weight.weight'", "'weight'")),
+                         (nn.Bilinear(4, 1, 3), ('(3, 4, 1)',))):
+        with raises(ValueError, 'torch.Gradients.attach', *words):
+            st.Gradients.attach(gradients.key, other)
+        with raises(ValueError, 'torch.Gradients.push', *words):
+            gradients.push(other)
+        with gradients.pop(0) as gradient, raises(ValueError, 'torch.Gradient.add_to', *words):
+            gradient.add_to(other)
+        assert all(parameter.grad is None for parameter in other.parameters())
+        again.push(mine, 1, 2)
+    longer = nn.Linear(4, 3)
+    longer.register_parameter('more', nn.Parameter(torch.zeros(1)))
+    with raises(ValueError, "'more'", 'not among'):
+        st.Gradients.attach(gradients.key, longer)
+    pool = shmem.create_pool('1M')
+    queue, note, text = (x.export() for x in (pool.create_queue('f8', 2), pool.create_mutex(), pool.create_queue(bytes, '64k')))
+    for key in ('nothing', 'a b', f'{queue} {note}', f'{queue} {text}', gradients.key.partition(' ')[0],
+                f'{queue} {gradients.key.partition(" ")[2]}', f'{queue} {pool.export(pool.alloc(9, "u1", fill=57))}'):
+        with raises(ValueError, 'torch.Gradients.attach'):
+            st.Gradients.attach(key, mine)

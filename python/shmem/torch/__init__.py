@@ -18,11 +18,12 @@ from __future__ import annotations
 
 from torch import distributed as _distributed
 
+from ._gradients import Gradient, Gradients
 from ._loader import DataLoader, WorkerDied
 from ._requests import RequestFailed, Requests, Slot
 from ._share import Shared, attach, share
 from ._tensors import empty, full, import_, zeros
-from ._versions import Gradient, Gradients, Publisher, Subscriber, Version
+from ._versions import Publisher, Subscriber, Version
 
 __all__ = [
     'empty', 'zeros', 'full', 'import_',

@@ -21,7 +21,9 @@ import torch
 from torch.utils.data import DataLoader as _TorchLoader
 
 from .. import _key, _pool
-from ..errors import Error, QueueEmpty, make
+from .._argument import whole
+from .._home import _bytes
+from ..errors import Error, QueueEmpty, make, shown
 from . import _mail, _worker
 from ._pack import Sent, unpack
 from ._tensors import bytes_of
@@ -495,9 +497,12 @@ class DataLoader(_TorchLoader):  # type: ignore[type-arg]
         if seed is not None:
             if keywords.get('generator') is not None or len(args) > 11:
                 raise make(_FUNCTION, 'value', 'seed and generator are both given')
-            keywords['generator'] = torch.Generator().manual_seed(seed)
+            keywords['generator'] = torch.Generator().manual_seed(
+                whole(_FUNCTION, 'seed', seed, -(1 << 63), (1 << 64) - 1))
         # Attributes that torch's class does not know must be there first: later it refuses some.
-        self._shmem_max = _most() if max_bytes is None else max_bytes
+        self._shmem_max = _most() if max_bytes is None else _bytes(_FUNCTION, 'max_bytes', max_bytes)
+        if not 0 < self._shmem_max < 1 << 62:
+            raise make(_FUNCTION, 'value', f'max_bytes is {shown(max_bytes)}, but must be more than 0, and less than an address space')
         self._shmem_kept: Any = None
         super().__init__(dataset, *args, **keywords)
         if self.num_workers and not self.prefetch_factor:

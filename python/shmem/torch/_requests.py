@@ -7,7 +7,6 @@ import contextlib
 import errno
 import json
 import math
-import operator
 import time
 from typing import Any, Callable, Iterator
 
@@ -15,10 +14,11 @@ import numpy as np
 import torch
 
 from .. import _key, _pool
+from .._argument import seconds, sides, whole
 from .._queue import Queue
 from .._sync import Atomic, Mutex
-from ..errors import Error, OwnerDied, QueueClosed, QueueEmpty, QueueFull, make
-from ._tensors import bytes_of, dtype_named, name_of, size_of, tensor_on
+from ..errors import Error, OwnerDied, QueueClosed, QueueEmpty, QueueFull, make, said_by, shown
+from ._tensors import bytes_of, check_dtype, check_pool, dtype_named, name_of, size_of, tensor_on
 
 # A slot's word is (number of the request << 20 | workers that died with it << 16 | phase). SENT is set by the client before
 # it puts the slot into the queue. A worker that gets the slot from there makes SENT its own phase, WORKER + its seat, by
@@ -28,6 +28,7 @@ _FREE, _SENT, _DONE, _FAILED, _WORKER = 0, 1, 2, 3, 16
 _PHASE, _DEATH, _REQUEST = (1 << 16) - 1, 1 << 16, 1 << 20
 _MOST_DEATHS = 3
 _LOOK = 0.05
+_MOST = 4096  # slots, and workers
 _TEXT = 512  # bytes of what a worker says of a request that failed
 
 
@@ -38,16 +39,9 @@ class RequestFailed(Error):
 class _Layout:
     """Tensors of one shape, one for each slot."""
 
-    def __init__(self, function: str, shape: Any, dtype: Any) -> None:
-        try:
-            self.shape = tuple(map(operator.index, shape if hasattr(shape, '__iter__') else (shape,)))
-        except TypeError:
-            raise make(function, 'type', f'a shape is {shape!r}, but must be a tuple of integers') from None
-        if not isinstance(dtype, torch.dtype):
-            raise make(function, 'type', f'a dtype is {dtype!r}, but must be one of torch')
-        if any(side < 0 for side in self.shape):
-            raise make(function, 'value', f'a shape is {self.shape}, but sides are not negative')
-        self.dtype = dtype
+    def __init__(self, function: str, argument: str, shape: Any, dtype: Any) -> None:
+        self.shape = sides(function, shape, argument)
+        self.dtype = check_dtype(function, dtype, argument)
         self.size = size_of(dtype) * math.prod(self.shape)
 
     def note(self) -> Any:
@@ -80,11 +74,16 @@ class Requests:
 
     def __init__(self, request: Any, answer: Any, slots: int = 64, workers: int = 64, pool: Any = None) -> None:
         function = 'torch.Requests'
-        self._in, self._out = (_Layout(function, *self._shape_of(x)) for x in (request, answer))
-        for argument, number in (('slots', slots), ('workers', workers)):
-            if not isinstance(number, int) or not 1 <= number <= 4096:
-                raise make(function, 'value', f'{argument} is {number!r}, but must be 1 to 4096')
+        self._in, self._out = (_Layout(function, argument, *self._shape_of(x)) for argument, x in (('request', request), ('answer', answer)))
+        slots, workers = whole(function, 'slots', slots, 1, _MOST), whole(function, 'workers', workers, 1, _MOST)
         size = slots * (self._in.size + self._out.size + _TEXT)
+        if size >= 1 << 62:
+            raise make(function, errno.ENOMEM, f'{shown(size)} bytes are more than an address space')
+        check_pool(function, pool)
+        with said_by(function):
+            self._make(function, size, slots, workers, pool)
+
+    def _make(self, function: str, size: int, slots: int, workers: int, pool: Any) -> None:
         pool = _pool.create_pool(size + (1 << 20) + 1024 * (slots + workers), grow=True) if pool is None else pool
         names = {'inputs': pool.alloc(max(1, slots * self._in.size), np.uint8, own=False, zero=True),
                  'outputs': pool.alloc(max(1, slots * self._out.size), np.uint8, own=False, zero=True),
@@ -109,17 +108,19 @@ class Requests:
     def attach(cls, key: str) -> 'Requests':
         """Those of another process, by their key. Raises: KeyMalformed, KeyUnknown, KeyOrphaned, InvalidArgument."""
         function = 'torch.Requests.attach'
-        note = _key.import_(key)
+        with said_by(function):
+            note = _key.import_(key)
         made = object.__new__(cls)
         try:
             read = json.loads(note.tobytes())
-            made._in, made._out = (_Layout(function, read[name][0], dtype_named(function, read[name][1]))
+            made._in, made._out = (_Layout(function, name, read[name][0], dtype_named(function, read[name][1]))
                                    for name in ('request', 'answer'))
-            if not len(read['states']) == len(read['owners']) <= 4096 or len(read['seats']) > 4096:
+            if not len(read['states']) == len(read['owners']) <= _MOST or len(read['seats']) > _MOST:
                 raise ValueError
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
             raise make(function, 'value', 'key is not of requests, but of something else') from None
-        made._open(function, key, read)
+        with said_by(function):
+            made._open(function, key, read)
         return made
 
     def _open(self, function: str, key: str, keys: Any) -> None:
@@ -142,7 +143,8 @@ class Requests:
 
     def close(self) -> None:
         """No more requests: workers return from ``serve()``, and clients that call get QueueClosed."""
-        self._queue.close()
+        with said_by('torch.Requests.close'):
+            self._queue.close()
 
     def waiting(self) -> int:
         """How many requests no worker has taken yet."""
@@ -188,8 +190,10 @@ class Requests:
 
         Raises: Timeout (all seats of workers are taken), KeyboardInterrupt.
         """
-        if not isinstance(batch, int) or batch < 1:
-            raise make('torch.Requests.serve', 'value', f'batch is {batch!r}, but must be 1 or more')
+        if not callable(function):
+            raise make('torch.Requests.serve', 'type', f'function is a {type(function).__name__}, but must be callable')
+        batch = whole('torch.Requests.serve', 'batch', batch, 1, 1 << 30)
+        timeout = seconds('torch.Requests.serve', timeout)
         seat = _take('torch.Requests.serve', self._seats, 0, lambda number: True, 'seats of workers')
         done = 0
         try:
@@ -249,6 +253,9 @@ class Requests:
         phase = _DONE
         try:
             answer = function(self._inputs[first:first + 1] if alone else self._inputs[numbers])
+            if not isinstance(answer, torch.Tensor) or not torch.can_cast(answer.dtype, self._out.dtype):
+                found = f'elements of {answer.dtype}' if isinstance(answer, torch.Tensor) else f'a {type(answer).__name__}'
+                raise TypeError(f'the worker\'s function returned {found}, and answers are tensors of {self._out.dtype}')
             if tuple(answer.shape) != (len(numbers), *self._out.shape):
                 raise ValueError(f'the worker\'s function returned a tensor of shape {tuple(answer.shape)} for '
                                  f'{len(numbers)} requests, whose answers have the shape {self._out.shape}')
@@ -286,21 +293,23 @@ class Slot:
         waits for that), RequestFailed (the worker's function raised, or the third worker died with this request), QueueClosed,
         InvalidArgument (its shape). The GIL is released.
         """
+        timeout = seconds('torch.Slot.call', timeout)
         end = None if timeout is None else time.monotonic() + timeout
+        given = None if x is None else self._tensor(x)
         seen = self._state.load()
         if seen & _PHASE not in (_FREE, _DONE, _FAILED):  # of a call that had no time
             self._wait(seen, end)
-        if x is not None:
-            x = torch.as_tensor(x)
-            if x.shape != self.request.shape:
-                raise make('torch.Slot.call', 'value', f'x has the shape {tuple(x.shape)}, and requests have '
-                                                       f'{tuple(self.request.shape)}')
-            with torch.no_grad():
-                self.request.copy_(x)
+        if given is not None:
+            try:
+                with torch.no_grad():
+                    self.request.copy_(given)
+            except RuntimeError as error:  # of tensors without memory, or of a layout that cannot be copied
+                raise make('torch.Slot.call', 'value', f'x cannot be copied: {str(error).splitlines()[0]}') from None
         sent = ((self._state.load() // _REQUEST + 1) % (1 << 40)) * _REQUEST | _SENT
         self._state.store(sent)
         try:
-            self._requests._queue.put(self._number)
+            with said_by('torch.Slot.call'):
+                self._requests._queue.put(self._number)
         except QueueClosed:
             self._state.compare_exchange(sent, sent & ~_PHASE | _FREE)
             raise
@@ -308,6 +317,19 @@ class Slot:
             text = self._requests._texts[self._number].tobytes().rstrip(b'\0').decode(errors='replace')
             raise RequestFailed(f'shmem.torch.Slot.call: {text}')
         return self.answer
+
+    def _tensor(self, x: Any) -> torch.Tensor:
+        """x, which must be a request, whose values would not become others."""
+        function, like = 'torch.Slot.call', self.request
+        try:
+            given = torch.as_tensor(x)
+        except Exception as error:  # of what has an __array__ of its own, too
+            raise make(function, 'type', f'x is {shown(x)}, of which torch makes no tensor: {str(error).partition(chr(10))[0]}') from None
+        if given.shape != like.shape:
+            raise make(function, 'value', f'x has the shape {tuple(given.shape)}, and requests have {tuple(like.shape)}')
+        if given.dtype is not like.dtype and given.numel() and not torch.can_cast(given.dtype, like.dtype):
+            raise make(function, 'type', f'x has elements of {given.dtype}, and requests of {like.dtype}: convert it first')
+        return given
 
     def _wait(self, seen: int, end: float | None) -> int:
         """Until it is answered. Returns the phase."""
@@ -342,6 +364,7 @@ class Slot:
 
 def _take(function: str, mutexes: list[Mutex], timeout: float | None, usable: Callable[[int], bool], what: str) -> int:
     """The number of a mutex that this thread then has. Those of dead threads are free."""
+    timeout = seconds(function, timeout)
     end = None if timeout is None else time.monotonic() + timeout
     while True:
         for number, mutex in enumerate(mutexes):

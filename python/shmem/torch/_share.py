@@ -14,9 +14,10 @@ import numpy as np
 import torch
 
 from .. import _key, _pool
+from .._argument import choice, flag
 from .._buffer import Buffer, owner_of
-from ..errors import Error, make
-from ._tensors import bytes_of, dtype_named, is_lazy, name_of, plain_reason, size_of, tensor_on
+from ..errors import Error, make, said_by
+from ._tensors import bytes_of, check_pool, dtype_named, is_lazy, name_of, plain_reason, size_of, tensor_on
 
 # What lies in the buffer: this head, JSON that says where each tensor is, and from the next multiple of 64 bytes on the
 # elements. Offsets are from there.
@@ -33,6 +34,40 @@ class Entry(NamedTuple):
     module: torch.nn.Module
     attribute: str
     tensor: torch.Tensor
+
+
+def need_module(function: str, module: Any) -> None:
+    if not isinstance(module, torch.nn.Module):
+        raise make(function, 'type', f'module is a {type(module).__name__}, but must be a torch.nn.Module')
+
+
+def check_weights(function: str, module: torch.nn.Module) -> None:
+    """Raises for weights that are neither parameters nor buffers, and so would silently stay behind: those that torch has
+    packed, as in quantized layers, and those that are constants in the code of a frozen ScriptModule."""
+    for prefix, inner in module.named_modules():
+        if isinstance(inner, torch.jit.ScriptModule):
+            _check_script(function, prefix, inner)
+            continue
+        for attribute, value in vars(inner).items():
+            parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else (value,)
+            if any(isinstance(part, torch.ScriptObject) for part in parts):
+                raise make(function, 'unsupported',
+                           f"submodule '{prefix}' ({type(inner).__name__}) has its weights packed in '{attribute}', and they are neither "
+                           'parameters nor buffers: share the module before it is quantized, and quantize it where it is used')
+
+
+def _check_script(function: str, prefix: str, module: Any) -> None:
+    try:
+        graph = module.inlined_graph
+    except (RuntimeError, AttributeError):  # it has no forward()
+        return
+    if '__torch__.torch.classes.' in str(graph):
+        raise make(function, 'unsupported', f"submodule '{prefix}' is a ScriptModule with weights that torch has packed, which are neither "
+                                            'parameters nor buffers: share the module before it is quantized')
+    if next(entries_of(module), None) is None and any(
+            node.output().type().kind() == 'TensorType' for node in graph.findAllNodes('prim::Constant')):
+        raise make(function, 'unsupported', f"submodule '{prefix}' is a frozen ScriptModule, whose weights are constants of its code: "
+                                            'share the module before it is frozen')
 
 
 def entries_of(module: torch.nn.Module) -> Iterator[Entry]:
@@ -87,6 +122,8 @@ class _Plan:
         groups: dict[int, _Group] = {}
         for entry in entries:
             wrong = plain_reason(entry.tensor)
+            if not wrong and (entry.tensor.is_conj() or entry.tensor.is_neg()):
+                wrong = 'is conjugated or negated only when it is read: use x.resolve_conj().resolve_neg()'
             if wrong:
                 raise make(function, 'unsupported', f"{entry.what} '{entry.name}' {wrong}")
             groups.setdefault(_storage_of(entry.tensor).data_ptr() if entry.tensor.numel() else id(entry.tensor),
@@ -220,27 +257,33 @@ def share(module: torch.nn.Module, pool: Any = None, name: str | None = None, fr
     pool, so that ``attach(module, pool['name'])`` finds it, in a file also after a restart.
     frozen: nobody else can map them for writing; the kernel sees to it.
 
-    Raises: NotSupported (a tensor on another device, sparse, quantized, or lazily made; it is named), PoolFull, WrongType.
+    What is neither parameter nor buffer, a plain attribute that is a tensor, stays this process's own.
+
+    Raises: NotSupported (a tensor on another device, sparse, quantized, or lazily made; a layer whose weights torch has packed,
+    as those of ``quantize_dynamic()``, or a frozen ScriptModule: they are named), PoolFull, WrongType.
     Nothing has changed then.
     """
     function = 'torch.share'
-    if not isinstance(module, torch.nn.Module):
-        raise make(function, 'type', f'module is a {type(module).__name__}, but must be a torch.nn.Module')
+    need_module(function, module)
+    check_weights(function, module)
+    check_pool(function, pool)
+    frozen = flag(function, 'frozen', frozen)
     if name is not None and (pool is None or frozen):
         raise make(function, 'value', 'name needs a pool in which it is found, and memory that is not frozen')
     plan = _Plan(function, list(entries_of(module)))
     where = _pool.create_pool('64k') if pool is None else pool
-    if name is not None:
-        memory = where.alloc(plan.size, np.uint8, name=name)
-    else:
-        memory = where.alloc(plan.size, np.uint8, own=True if pool is None or frozen else None)
-    plan.write(memory)
-    try:
-        key = where.export(memory, 'r' if frozen else None, frozen=frozen)
-    except Error:
+    with said_by(function):
         if name is not None:
-            where.free(memory)
-        raise
+            memory = where.alloc(plan.size, np.uint8, name=name)
+        else:
+            memory = where.alloc(plan.size, np.uint8, own=True if pool is None or frozen else None)
+        plan.write(memory)
+        try:
+            key = where.export(memory, 'r' if frozen else None, frozen=frozen)
+        except Error:
+            if name is not None:
+                where.free(memory)
+            raise
     _place(Tensors(function, memory), plan.entries)
     return Shared(key, plan.size, memory, where)
 
@@ -256,18 +299,19 @@ def _place(source: Tensors, entries: list[Entry]) -> None:
 
 
 def _memory_of(function: str, source: Any, mode: str) -> Any:
-    if mode not in ('r', 'cow', 'rw'):
-        raise make(function, 'value', f"mode is {mode!r}, but must be 'cow', 'r' or 'rw'")
+    choice(function, 'mode', mode, dict.fromkeys(('cow', 'r', 'rw')))
     if isinstance(source, Shared):
         source = source.key
     if isinstance(source, str):
-        return _key.import_(source, mode)
+        with said_by(function):
+            return _key.import_(source, mode)
     if isinstance(source, np.ndarray) and owner_of(source) is not None:
         if mode == 'rw' and not source.flags.writeable:
             raise make(function, 'access', "source is read-only memory, and mode is 'rw'")
         if mode == 'rw' or (mode == 'r' and not source.flags.writeable):
             return source
-        return _key.import_(_key.export(source), mode)
+        with said_by(function):
+            return _key.import_(_key.export(source), mode)
     raise make(function, 'type', f'source is a {type(source).__name__}, but must be what share() returned, its key, or the memory '
                                  'that a name of a pool stands for')
 
@@ -338,6 +382,7 @@ def attach(module: Any, source: Any, mode: str = 'cow') -> torch.nn.Module:
     function = 'torch.attach'
     memory = _memory_of(function, source, mode)
     made = _built(function, module)
+    check_weights(function, made)
     shared = Tensors(function, memory)
     entries = list(entries_of(made))
     for entry, row in itertools.zip_longest(entries, shared.rows):

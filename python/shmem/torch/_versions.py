@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import math
+import time
 import uuid
 from typing import Any, Iterator
 
 import numpy as np
 import torch
 
-from .. import _pool
-from .._sync import Atomic, RWLock
-from ..errors import AlreadyExists, NameUnknown, OwnerDied, make
-from ._share import Entry, Tensors, _differs, _Plan, entries_of
-from ._tensors import bytes_of, tensor_on
+from .. import _key, _pool
+from .._argument import seconds, whole
+from .._sync import Atomic, Mutex, RWLock
+from ..errors import AlreadyExists, NameUnknown, OwnerDied, make, said_by, shown
+from ._share import Entry, Tensors, _differs, _Plan, check_weights, entries_of, need_module
+from ._tensors import check_pool
 
 # The versions lie in buffers NAME:0, NAME:1, ..., each with a lock NAME:0:lock. The word NAME is (version << 16 | number of
 # the buffer that has it). A writer takes for writing, without waiting, the lock of a buffer that is not current and that
@@ -63,29 +64,41 @@ class Publisher(_Versions):
     A version costs one copy. ``publish()`` never waits for readers: while they hold old versions, further buffers are made, at
     most two more than there are readers at a time. Several processes may publish; they wait for each other.
 
-    Raises: PoolFull, NotSupported (parameters on another device, or sparse), InvalidArgument.
+    Raises: PoolFull, NotSupported (parameters on another device, sparse, or packed: as ``share()``), InvalidArgument.
     """
 
     def __init__(self, module: torch.nn.Module, pool: Any = None, name: str | None = None) -> None:
         function = 'torch.Publisher'
-        if not isinstance(module, torch.nn.Module):
-            raise make(function, 'type', f'module is a {type(module).__name__}, but must be a torch.nn.Module')
+        need_module(function, module)
+        if name is not None and not isinstance(name, str):
+            raise make(function, 'type', f'name is a {type(name).__name__}, but must be text')
+        check_weights(function, module)
         self._module = module
-        size = _Plan(function, list(entries_of(module))).size
-        if pool is None:
-            pool = _pool.create_pool(3 * (size + 4096) + (1 << 20), max_size=64 * size + (1 << 30), grow=True)
-        super().__init__(pool, name or f'versions-{uuid.uuid4().hex}')
-        try:
-            self._mutex = pool.create_mutex(f'{self._name}:writers')
-            self._word = pool.create_atomic('int64', _NUMBER, name=self._name)
-        except AlreadyExists:
-            self._mutex, self._word = _found(function, pool, self._name)
-        self.publish()
+        plan = _Plan(function, list(entries_of(module)))
+        if check_pool(function, pool) is None:
+            pool = _pool.create_pool(3 * (plan.size + 4096) + (1 << 20), max_size=64 * plan.size + (1 << 30), grow=True)
+        super().__init__(pool, f'versions-{uuid.uuid4().hex}' if name is None else name)
+        with said_by(function):
+            try:
+                self._mutex = pool.create_mutex(f'{self._name}:writers')
+                self._word = pool.create_atomic('int64', _NUMBER, name=self._name)
+            except AlreadyExists:
+                self._mutex, self._word = _found(function, pool, self._name)
+            self._put_out(plan)
 
     def publish(self, module: torch.nn.Module | None = None) -> int:
         """Copies the module's parameters and buffers (None: those of the module it was made with) into a new version, and
         returns its number. Readers have it from then on. Raises: PoolFull, InvalidArgument (another architecture)."""
-        plan = _Plan('torch.Publisher.publish', list(entries_of(module or self._module)))
+        function = 'torch.Publisher.publish'
+        source = self._module if module is None else module
+        need_module(function, source)
+        if source is not self._module:  # which was looked at
+            check_weights(function, source)
+        plan = _Plan(function, list(entries_of(source)))
+        with said_by(function):
+            return self._put_out(plan)
+
+    def _put_out(self, plan: _Plan) -> int:
         with self._mutex.repairing(lambda: None):  # whatever a dead writer had begun is not current
             word = self._word.load()
             if word >> 16:
@@ -147,7 +160,7 @@ def _found(function: str, pool: Any, name: str) -> tuple[Any, Any]:
     except NameUnknown:
         word = mutex = pool.create_atomic('int64', _NUMBER, name=name)  # of one that died in between
         mutex = pool.find(f'{name}:writers')
-    if not isinstance(word, Atomic):
+    if not isinstance(word, Atomic) or not isinstance(mutex, Mutex):
         raise make(function, 'value', f"the pool has something else of the name '{name}'")
     return mutex, word
 
@@ -170,11 +183,12 @@ class Subscriber(_Versions):
 
     def __init__(self, key: str) -> None:
         function = 'torch.Subscriber'
-        if not isinstance(key, str) or key.count(' ') != 1:
-            raise make(function, 'value', f'key is {key!r}, which is no key of a Publisher')
-        pool_key, name = key.split(' ')
-        super().__init__(_pool._open_again(pool_key), name)
-        word = self._pool.find(name)
+        if not isinstance(key, str) or not key.startswith('shm1-') or ' ' not in key:
+            raise make(function, 'value', f'key is {shown(key)}, which is no key of a Publisher')
+        pool_key, _, name = key.partition(' ')
+        with said_by(function):
+            super().__init__(_pool._open_again(pool_key), name)
+            word = self._pool.find(name)
         if not isinstance(word, Atomic):
             raise make(function, 'value', 'key is not of a Publisher, but of something else')
         self._word = word
@@ -183,19 +197,30 @@ class Subscriber(_Versions):
     @contextlib.contextmanager
     def read(self) -> Iterator[Version]:
         """For a with statement: the newest Version, which does not change during the block. Use it as it is, for instance by
-        ``torch.func.functional_call(model, weights, x)``; not after the block, and not to be written. In the thread that
-        entered the block."""
+        ``torch.func.functional_call(model, weights, x)``; not after the block. In the thread that entered the block.
+
+        The tensors are mapped for reading only, because all readers have the same: a write into one ends this process (torch
+        knows no read-only tensors). So put the model into eval mode, in which batch norms write nothing, and clone() what is
+        to be changed, or use ``copy_to()``."""
         word, lock = self._hold()
         try:
             number = word & _NUMBER
             tensors = self._tensors.get(number)
             if tensors is None:
-                tensors = self._tensors[number] = Tensors('torch.Subscriber', self._buffer(number))
+                tensors = self._tensors[number] = Tensors('torch.Subscriber.read', self._mapped(number))
             weights = Version((row.name, tensors.tensor(row)) for row in tensors.rows)
             weights.version, weights._rows = word >> 16, tensors.rows
             yield weights
         finally:
             lock.release()
+
+    def _mapped(self, number: int) -> Any:
+        """The memory of a buffer, for reading only."""
+        key = self._pool.export(self._buffer(number), 'r')
+        try:
+            return _key.import_(key, 'r')
+        finally:
+            self._pool.revoke(key)  # it was for this mapping, which stays
 
     def _hold(self) -> tuple[int, RWLock]:
         while True:
@@ -216,6 +241,7 @@ class Subscriber(_Versions):
     def copy_to(self, module: torch.nn.Module) -> int:
         """Copies the newest version into a module of the same architecture, and returns its number. Raises InvalidArgument,
         which names the first parameter that differs; nothing has changed then."""
+        need_module('torch.Subscriber.copy_to', module)
         entries: list[Entry] = list(entries_of(module))
         with self.read() as weights:
             for entry, row in itertools.zip_longest(entries, weights._rows):
@@ -227,7 +253,8 @@ class Subscriber(_Versions):
 
     def wait(self, version: int = 0, timeout: float | None = None) -> bool:
         """Waits until there is a version newer than this one: True; False when time was up. The GIL is released."""
-        import time
+        version = whole('torch.Subscriber.wait', 'version', version, -(1 << 63), (1 << 63) - 1)
+        timeout = seconds('torch.Subscriber.wait', timeout)
         end = None if timeout is None else time.monotonic() + timeout
         while True:
             word = self._word.load()
@@ -240,105 +267,3 @@ class Subscriber(_Versions):
 
     def __repr__(self) -> str:
         return f'<shmem.torch.Subscriber: version {self.version}>'
-
-
-# --- gradients --------------------------------------------------------------------------------------------------------------------------------
-
-
-class Gradient:
-    """A gradient that somebody pushed. worker, version: as they were given to ``push()``; tensors: by the names of the
-    parameters, None for those that had none. Only in the with block."""
-
-    __slots__ = ('worker', 'version', 'tensors')
-
-    def __init__(self, worker: int, version: int, tensors: dict[str, Any]) -> None:
-        self.worker, self.version, self.tensors = worker, version, tensors
-
-    def add_to(self, module: torch.nn.Module, scale: float = 1.0) -> None:
-        """Adds it, times scale, to the gradients of a module's parameters."""
-        with torch.no_grad():
-            for name, parameter in module.named_parameters():
-                tensor = self.tensors.get(name)
-                if tensor is None:
-                    continue
-                if parameter.grad is None:
-                    parameter.grad = tensor * scale
-                else:
-                    parameter.grad.add_(tensor, alpha=scale)
-
-
-class Gradients:
-    """Gradients on their way from workers to whoever has the parameters, through a queue in a pool. Can be pickled; ``key`` is
-    text for ``Gradients.attach(key, module)``.
-
-    module: whose parameters they are of. capacity: how many may be waiting; who pushes more waits.
-
-    A gradient arrives whole or not at all, whoever is killed; those of a worker arrive in its order.
-    """
-
-    def __init__(self, module: torch.nn.Module, capacity: int = 8, pool: Any = None) -> None:
-        size = self._measure('torch.Gradients', module)
-        if pool is None:
-            pool = _pool.create_pool((capacity + 2) * (size + 256) + (1 << 20), grow=True)
-        self._queue = pool.create_queue((np.float64, size // 8), capacity)
-        self.key = self._queue.export()
-
-    @classmethod
-    def attach(cls, key: str, module: torch.nn.Module) -> 'Gradients':
-        """Those of another process. module: of the same architecture. Raises: InvalidArgument, and as ``import_()``."""
-        from .. import _key
-        made = object.__new__(cls)
-        size = made._measure('torch.Gradients.attach', module)
-        made._queue, made.key = _key.import_(key), key
-        if getattr(made._queue, 'item', None) != (np.dtype(np.float64), (size // 8,)):
-            raise make('torch.Gradients.attach', 'value', 'key is of something else, or of gradients of another architecture')
-        return made
-
-    def _measure(self, function: str, module: torch.nn.Module) -> int:
-        self._places: list[tuple[str, torch.dtype, tuple[int, ...], int]] = []
-        parameters = list(module.named_parameters())
-        at = self._head = -(-8 * (2 + len(parameters)) // 64) * 64
-        for name, parameter in parameters:
-            if parameter.device.type not in ('cpu', 'meta'):
-                raise make(function, 'unsupported', f"parameter '{name}' is on device '{parameter.device}': use the CPU")
-            self._places.append((name, parameter.dtype, tuple(parameter.shape), at))
-            at += -(-math.prod(parameter.shape) * parameter.element_size() // 64) * 64
-        return at
-
-    def push(self, module: torch.nn.Module, worker: int = 0, version: int = 0, timeout: float | None = None) -> None:
-        """Sends the gradients that the parameters of the module have. worker, version: integers for the receiver. Raises:
-        QueueFull (timeout), QueueClosed, InvalidArgument (another architecture)."""
-        gradients = [(name, parameter.grad) for name, parameter in module.named_parameters()]
-        if [name for name, _ in gradients] != [place[0] for place in self._places]:
-            raise make('torch.Gradients.push', 'value', 'module has other parameters than the one that this was made for')
-        for (name, gradient), (_, dtype, shape, _) in zip(gradients, self._places):
-            if gradient is not None and (gradient.dtype != dtype or tuple(gradient.shape) != shape):
-                raise make('torch.Gradients.push', 'value', f"the gradient of '{name}' has the shape {tuple(gradient.shape)} and "
-                                                            f'elements of {gradient.dtype}, and must have {shape} and {dtype}')
-        with self._queue.reserve(None, True, timeout) as slot:
-            raw = bytes_of(slot)
-            head: Any = np.ndarray((2 + len(gradients),), np.int64, raw)
-            head[:2] = worker, version
-            for number, ((_, gradient), (_, dtype, shape, at)) in enumerate(zip(gradients, self._places)):
-                head[2 + number] = gradient is not None
-                if gradient is not None and gradient.numel():
-                    tensor_on(raw, dtype, shape, at).copy_(gradient.to_dense() if gradient.is_sparse else gradient)
-
-    @contextlib.contextmanager
-    def pop(self, timeout: float | None = None) -> Iterator[Gradient]:
-        """For a with statement: the oldest Gradient, where it lies. It is taken at the end of the block; if the block raises
-        or this process dies, it is the next one again. Raises: QueueEmpty (timeout), QueueClosed."""
-        with self._queue.peek(True, timeout) as item:
-            raw = bytes_of(item)
-            head: Any = np.ndarray((2 + len(self._places),), np.int64, raw)
-            tensors = {name: tensor_on(raw, dtype, shape, at) if head[2 + number] else None
-                       for number, (name, dtype, shape, at) in enumerate(self._places)}
-            yield Gradient(int(head[0]), int(head[1]), tensors)
-
-    def close(self) -> None:
-        """No more gradients: ``push()`` raises QueueClosed, ``pop()`` too once all are taken."""
-        self._queue.close()
-
-    def waiting(self) -> int:
-        """How many have been pushed and not popped."""
-        return self._queue.qsize()  # type: ignore[no-any-return]
