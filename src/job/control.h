@@ -12,7 +12,7 @@
 #include "map/member.h"
 
 #define SHMEMI_CONTROL_MAGIC 0x31626f6a6d656873u /* "shmemjob1", as far as it fits */
-enum { SHMEMI_CONTROL_VERSION = 4, SHMEMI_PES_MOST = 1024 };
+enum { SHMEMI_CONTROL_VERSION = 5, SHMEMI_PES_MOST = 1024 };
 
 /* Bytes that a PE can publish together with its arrival in a collective. */
 enum { SHMEMI_PUBLISH_BYTES = SHMEMI_LINE - 8 };
