@@ -342,6 +342,52 @@ static void word_wait(void)
     shmemx_word_wait(word, 0, 0.0003);
 }
 
+static void word_load(void)
+{
+    uint64_t value;
+    shmemx_word_load(word, &value);
+}
+
+static void word_store(void)
+{
+    shmemx_word_store(word, 1);
+}
+
+static void word_and(void)
+{
+    uint64_t value;
+    shmemx_word_and(word, 1, &value);
+}
+
+static void word_or(void)
+{
+    uint64_t value;
+    shmemx_word_or(word, 1, &value);
+}
+
+static void word_xor(void)
+{
+    uint64_t value;
+    shmemx_word_xor(word, 1, &value);
+}
+
+static void word_swap(void)
+{
+    uint64_t value;
+    shmemx_word_swap(word, 1, &value);
+}
+
+static void word_cas(void)
+{
+    uint64_t value;
+    shmemx_word_cas(word, 0, 1, &value);
+}
+
+static void word_wake(void)
+{
+    shmemx_word_wake(word, 1);
+}
+
 static void word_zero(void)
 {
     shmemx_word_store(word, 0);
@@ -427,6 +473,14 @@ static const struct operation {
     {"event set", event_clear, nothing, event_set, nothing, with_event, false},
     {"event wait", event_clear, nothing, event_wait, nothing, with_event, false},
     {"word add and wake", word_zero, nothing, word_add, nothing, with_word, false},
+    {"word load", word_zero, nothing, word_load, nothing, with_word, false},
+    {"word store", word_zero, nothing, word_store, nothing, with_word, false},
+    {"word and", word_zero, nothing, word_and, nothing, with_word, false},
+    {"word or", word_zero, nothing, word_or, nothing, with_word, false},
+    {"word xor", word_zero, nothing, word_xor, nothing, with_word, false},
+    {"word swap", word_zero, nothing, word_swap, nothing, with_word, false},
+    {"word cas", word_zero, nothing, word_cas, nothing, with_word, false},
+    {"word wake", word_zero, nothing, word_wake, nothing, with_word, false},
     {"word wait", word_zero, nothing, word_wait, nothing, with_word, false},
     {"barrier arrive", barrier_make, barrier_join, barrier_wait, nothing, with_barrier, true},
     {"create", name_remove, nothing, name_create, nothing, with_name, false},
@@ -478,7 +532,8 @@ static bool helpers_end(void)
    nobody below meets that death but those who are to meet this one. */
 static void repair(void)
 {
-    if (take_mutex(mutex) < 0 || shmemx_mutex_unlock(mutex) < 0 || take_writer() < 0 || shmemx_rwlock_unlock(rwlock) < 0)
+    if (take_mutex(mutex) < 0 || shmemx_mutex_unlock(mutex) < 0 || take_writer() < 0 ||
+        shmemx_rwlock_unlock(rwlock) < 0)
         fail_msg("what the last one left cannot be repaired: %s", shmemx_last_error());
 }
 

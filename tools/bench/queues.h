@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) void queue_push_all(struct queue_wo
             break;
         double ran = queue_cpu_seconds();
         shared->began[work->me] = seconds();
-        int pushed = 0, part = queue_limit ? QUEUE_PART : work->count;
+        int pushed = 0, part = queue_limit > 0 ? QUEUE_PART : work->count;
         while (pushed < work->count && !__atomic_load_n(&shared->stop, __ATOMIC_RELAXED))
             for (int end = pushed + (part < work->count - pushed ? part : work->count - pushed); pushed < end; pushed++)
                 push((uint64_t)work->me << 40 | (uint64_t)pushed);
@@ -214,7 +214,7 @@ static inline __attribute__((always_inline)) double queue_fill(struct queue_work
 static inline size_t queue_left_over(const struct queue_work *w, double since)
 {
     size_t sum = 0;
-    if (!queue_limit || seconds() - since < queue_limit)
+    if (queue_limit <= 0 || seconds() - since < queue_limit)
         return SIZE_MAX;
     __atomic_store_n(&w->shared->stop, 1, __ATOMIC_RELEASE);
     if (__atomic_load_n(&w->shared->done, __ATOMIC_ACQUIRE) < w->producers)
