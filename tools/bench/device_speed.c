@@ -175,6 +175,11 @@ static int report(const struct bench *b)
 
 void measure_place(struct place *p)
 {
+    if (shmemx_device_stands_in(p->info.type) > 0) {
+        skip(p->name, "copies are measured",
+             "host memory stands in for the device: there is no driver to compare with");
+        return;
+    }
     step(p->name, "copies are measured", with_bench(p, report));
 }
 

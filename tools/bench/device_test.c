@@ -196,8 +196,13 @@ void test_place(struct place *p)
         step(p->name, "words that streams write and wait for", words(p));
     else
         skip(p->name, "words that streams write and wait for", "the driver or the device cannot");
-    tell_shares(p);
-    test_others_memory(p);
+    if (shmemx_device_stands_in(p->info.type) > 0) {
+        skip(p->name, "copies beside the driver's own", "host memory stands in for the device: there is no driver");
+        skip(p->name, "memory that another library allocated", "host memory stands in for the device");
+    } else {
+        tell_shares(p);
+        test_others_memory(p);
+    }
     if (!p->info.can_share) {
         skip(p->name, "memory shared by two processes", "the driver or the device cannot");
         return;
