@@ -2940,7 +2940,7 @@ int shmem_uint64_xor_reduce(shmem_team_t team, uint64_t *dest, const uint64_t *s
 int shmem_size_xor_reduce(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce);
 
 /* shmem_TYPE_max_reduce. The largest of the arrays of all PEs of the team, element by element; every one of them
-   gets the result. dest may be source.
+   gets the result. NaN where any has one. dest may be source.
      team        the team
      dest        where to, symmetric
      source      where from, symmetric
@@ -2978,7 +2978,7 @@ int shmem_double_max_reduce(shmem_team_t team, double *dest, const double *sourc
 int shmem_longdouble_max_reduce(shmem_team_t team, long double *dest, const long double *source, size_t nreduce);
 
 /* shmem_TYPE_min_reduce. The smallest of the arrays of all PEs of the team, element by element; every one of
-   them gets the result. dest may be source.
+   them gets the result. NaN where any has one. dest may be source.
      team        the team
      dest        where to, symmetric
      source      where from, symmetric

@@ -193,7 +193,7 @@ typedef enum { SHMEMX_SUM, SHMEMX_PROD, SHMEMX_MIN, SHMEMX_MAX, SHMEMX_AND, SHME
 /* --- regions ---------------------------------------------------------------------------------------------------- */
 
 /* A region is a range of memory that other PEs can reach. A handle is this PE's hold on a region, its own or a peer's.
- */
+   One that was closed, or whose region was deregistered, gives -EINVAL, for ever. */
 typedef struct shmemx_region *shmemx_region_t;
 
 /* What peers may do; the owner may do everything. The kernel enforces read-only between processes of different users;
@@ -390,6 +390,7 @@ SHMEMX_API int shmemx_atomic(shmemx_region_t region, size_t offset, shmemx_type_
 /* Of a device, too: then by way of a copy in host memory, -ENOMEM where there is none. */
 
 /* Collective. In place: data[i] becomes the fold of all PEs' data[i] in PE order, the same bits everywhere. n elements.
+   MIN and MAX of floating-point numbers give NaN where any PE has one.
    All PEs give the same n, type and operation: -EINVAL names the one that differs. */
 SHMEMX_API int shmemx_all_reduce(void *data, size_t n, shmemx_type_t type, shmemx_op_t op);
 /* Collective. Everybody's data becomes the root's. */

@@ -6,11 +6,17 @@
 // memory are the device's own; the CPU cannot touch them. What is device memory is known by its address: that of pools
 // and imports is, and what was adopted; all else is taken for host memory.
 //
-// Errors, beside those that a function names: -EINVAL an argument; -ENODEV no driver, no device, or no device of that
+// Errors, beside those that a function names: -EINVAL an argument; -EBADF a pool, import or stream that was closed, or
+// a handle of another type (one that was closed is known until many others were closed after it, and may then be the
+// handle of a new one; using it never reads memory that was freed); -ENODEV no driver, no device, or no device of that
 // number; -ENOTSUP the driver is too old (the text tells which call is missing, and what brings it) or the device
 // cannot; -ENOMEM; -EBUSY another process has the device for itself; -ESTALE who owned the memory is gone, or what was
 // adopted was freed; -EIO what else the driver says; -EPERM in a forked child of a process that used devices, which
 // drivers do not survive. Any thread may call any of these, one at a time for one stream.
+//
+// With SHMEM_DEVICE_FALLBACK=host, where there is no driver or device of a type (-ENODEV, -ENOTSUP), host memory stands
+// in for one device, number 0, and a warning says so once. All of this works on it, and what a device cannot do is
+// refused.
 #ifndef SHMEMX_DEVICE_H
 #define SHMEMX_DEVICE_H
 
@@ -30,8 +36,12 @@ extern "C" {
 /* --- devices ------------------------------------------------------------------------------------------------------ */
 
 /* How many devices of a type ("npu", "cuda") this process may use: 1 or more. -ENODEV says what is missing. May take
-   seconds the first time. */
+   seconds the first time. Asking warns of nothing. */
 SHMEMX_API int shmemx_device_count(const char *type);
+
+/* 1: there is no driver or no device of a type, and host memory stands in for it, which SHMEM_DEVICE_FALLBACK=host asks
+   for; shmemx_last_error() says what is missing. 0: there are devices. Else as shmemx_device_count(). */
+SHMEMX_API int shmemx_device_stands_in(const char *type);
 
 typedef struct {
     char type[16];
@@ -162,7 +172,8 @@ SHMEMX_API int shmemx_device_copy_blocks(void *dest, size_t dest_step, const voi
 typedef struct shmemx_stream *shmemx_stream_t;
 
 SHMEMX_API int shmemx_stream_create(const char *type, int number, shmemx_stream_t *out);
-/* For a stream that the program has already: a cudaStream_t or CUstream, or an aclrtStream. It stays the program's. */
+/* For a stream that the program has already: a cudaStream_t or CUstream, or an aclrtStream. It stays the program's.
+   -EBADFD: host memory stands in, whose streams are this library's; NULL is the default one. */
 SHMEMX_API int shmemx_stream_wrap(const char *type, int number, void *native, shmemx_stream_t *out);
 /* Waits for what is queued on one that was created (-EINTR: the program's interrupt check gave up what waits for
    others; the stream is gone all the same); forgets one that was wrapped, of which finish tells before whether all was

@@ -49,8 +49,8 @@ SHMEMX_API int shmemx_group_key(shmemx_group_t group, char key[SHMEMX_KEY_TEXT])
  */
 SHMEMX_API int shmemx_group_join(const char *key, int rank, int ranks, shmemx_group_t *out);
 
-/* Leaves, and the handle is gone. Others that still need this rank get -EOWNERDEAD. No other thread may be in a call.
- */
+/* Leaves, and the handle is gone: it gives -EBADF, and so do its requests. Others that still need this rank get
+   -EOWNERDEAD. No other thread may be in a call. */
 SHMEMX_API int shmemx_group_close(shmemx_group_t group);
 
 SHMEMX_API int shmemx_group_rank(shmemx_group_t group);
@@ -112,7 +112,7 @@ SHMEMX_API int shmemx_group_send_begin(shmemx_group_t group, const void *x, shme
 SHMEMX_API int shmemx_group_recv_begin(shmemx_group_t group, void *x, shmemx_group_of_t of, int from, int tag,
                                        double seconds, shmemx_group_request_t *out);
 /* Whether it was done, or why it failed; block not 0: waits for that. The request is gone, unless this gives -EAGAIN:
-   it is not over yet. */
+   it is not over yet. -EBADF: it was gone already, or its group was closed. */
 SHMEMX_API int shmemx_group_request_end(shmemx_group_request_t request, int block, int *source);
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@
 //
 // Conventions are those of shmemx.h, which includes this header. Timeouts are seconds: negative waits for ever, 0 does
 // not wait (-EAGAIN), otherwise -ETIMEDOUT; what is no number is -EINVAL. Waits can end with -EINTR
-// (shmemx_set_interrupt()). A queue whose memory was overwritten gives -EIO.
+// (shmemx_set_interrupt()). A handle that was closed gives -EBADF. A queue whose memory was overwritten gives -EIO.
 #ifndef SHMEMX_QUEUE_H
 #define SHMEMX_QUEUE_H
 

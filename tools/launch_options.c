@@ -14,6 +14,7 @@
 #include "launch.h"
 
 struct launch_options options;
+static const char *rank_by; /* means something beside --map-by only */
 
 void launch_usage_error(const char *format, ...)
 {
@@ -38,36 +39,40 @@ long launch_number(const char *option, const char *text, long low, long high)
 
 static void help(void)
 {
-    puts("usage: shmemrun [-n PES] [options] program [arguments] [: [-n PES] program [arguments]]...\n"
-         "Starts PES processes of the program on this host as one job. oshrun is the same command.\n"
-         "\n"
-         "  -n, -np, -c PES     how many (default 1, or the slots of the hosts that are named)\n"
-         "  -x NAME[=VALUE]     set a variable for all PEs (without a value: it must be set here)\n"
-         "  --bind-to WHAT      'core', 'hwthread': PE k on the k-th CPU that is allowed here, in turn; 'none' "
-         "(default)\n"
-         "  --report-bindings   say on which CPUs each PE may run\n"
-         "  --tag-output        begin each line of output with [PE]; also -l, --label\n"
-         "  --timeout SECONDS   end the job after that time, with exit status 124\n"
-         "  --wdir FOLDER       run the program there; also --chdir\n"
-         "  --stdin WHO         '0' (default): PE 0 has the standard input; 'none': nobody\n"
-         "  --quiet, -q         say nothing about PEs that fail; the exit status tells\n"
-         "  --host A[:N],...    hosts, with slots; also -H. Only names of this host are possible. More PEs than\n"
-         "                      slots need --oversubscribe\n"
-         "  --hostfile FILE     the same from a file, a host a line, 'name slots=N'; also --machinefile, -f\n"
-         "  --oversubscribe     allow more PEs than the hosts that are named have slots; where none is named, more\n"
-         "                      PEs than CPUs are always allowed\n"
-         "  --nooversubscribe   refuse more PEs than CPUs\n"
-         "  --help, --version\n"
-         "\n"
-         "PEs of several programs, separated by ':', are numbered in the order of the programs. Ctrl-C ends every PE.\n"
-         "When one PE fails, the others are ended and the exit status is that of the first that failed (128 + the\n"
-         "signal's number for a signal).\n"
-         "\n"
-         "Accepted from other launchers: --map-by and --rank-by slot, core, hwthread, node (PEs are numbered in turn "
-         "on\n"
-         "one host anyway), --map-by ppr:N:node, -N, --npernode N (refused when N is too few), -env and -genv NAME\n"
-         "VALUE, --allow-run-as-root, --use-hwthread-cpus, -envall, -genvall (always so). --mca NAME VALUE has no\n"
-         "meaning here, and that is said.");
+    puts(
+        "usage: shmemrun [-n PES] [options] program [arguments] [: [-n PES] program [arguments]]...\n"
+        "Starts PES processes of the program on this host as one job. oshrun is the same command.\n"
+        "\n"
+        "  -n, -np, -c PES     how many (default 1, or the slots of the hosts that are named)\n"
+        "  -x NAME[=VALUE]     set a variable for all PEs (without a value: it must be set here)\n"
+        "  --bind-to WHAT      PE k to the k-th such part of the CPUs that are allowed here, in turn: 'hwthread',\n"
+        "                      'core', 'l3cache', 'numa', 'socket'; or 'none' (default)\n"
+        "  --map-by WHAT       'socket', 'numa', 'l3cache': PE k to the k-th such part, in turn, and bound to it, or\n"
+        "                      there as --bind-to says. With ':PE=N', such as 'slot:PE=2', N cores for each PE;\n"
+        "                      'ppr:N:socket' fills each part with N PEs before the next\n"
+        "  --report-bindings   say on which CPUs each PE may run\n"
+        "  --tag-output        begin each line of output with [PE]; also -l, --label\n"
+        "  --timeout SECONDS   end the job after that time, with exit status 124\n"
+        "  --wdir FOLDER       run the program there; also --chdir\n"
+        "  --stdin WHO         '0' (default): PE 0 has the standard input; 'none': nobody\n"
+        "  --quiet, -q         say nothing about PEs that fail; the exit status tells\n"
+        "  --host A[:N],...    hosts, with slots; also -H. Only names of this host are possible. More PEs than\n"
+        "                      slots need --oversubscribe\n"
+        "  --hostfile FILE     the same from a file, a host a line, 'name slots=N'; also --machinefile, -f\n"
+        "  --oversubscribe     allow more PEs than the hosts that are named have slots; where none is named, more\n"
+        "                      PEs than CPUs are always allowed\n"
+        "  --nooversubscribe   refuse more PEs than CPUs\n"
+        "  --help, --version\n"
+        "\n"
+        "PEs of several programs, separated by ':', are numbered in the order of the programs. Ctrl-C ends every PE.\n"
+        "When one PE fails, the others are ended and the exit status is that of the first that failed (128 + the\n"
+        "signal's number for a signal).\n"
+        "\n"
+        "Accepted from other launchers: --map-by slot, core, hwthread, node (PEs are placed in turn on one host\n"
+        "anyway), --rank-by (the same as --map-by), --cpus-per-proc N, --map-by ppr:N:node, -N, --npernode N (refused\n"
+        "when N is too few), -env and -genv NAME VALUE, --allow-run-as-root, --use-hwthread-cpus, -envall, -genvall "
+        "(always so). --mca NAME VALUE has no\n"
+        "meaning here, and that is said.");
 }
 
 /* --- variables -------------------------------------------------------------------------------------------------- */
@@ -100,47 +105,9 @@ static const char *second(const char *option, char **argv)
 
 /* --- where PEs go ----------------------------------------------------------------------------------------------- */
 
-static bool one_of(const char *text, const char *const *words)
-{
-    while (*words && strcmp(text, *words))
-        words++;
-    return *words != NULL;
-}
-
-static void bind_to(const char *what)
-{
-    if (!one_of(what, (const char *const[]){"core", "hwthread", "none", NULL}))
-        launch_usage_error("--bind-to is '%s', but must be 'core', 'hwthread' or 'none'", what);
-    options.bind = strcmp(what, "none") != 0;
-}
-
 static void per_host(const char *option, const char *text)
 {
     options.per_host = (int)launch_number(option, text, 1, PES_MOST);
-}
-
-/* PEs are numbered in turn on one host: that is what these words ask for, and others cannot be had. */
-static void map_by(const char *option, char *what)
-{
-    if (!strncmp(what, "ppr:", 4)) {
-        char *unit = strchr(what + 4, ':');
-        if (!unit || strcmp(unit, ":node"))
-            launch_usage_error("%s is '%s', but of this kind only ppr:N:node is possible", option, what);
-        *unit = 0;
-        per_host(option, what + 4);
-        return;
-    }
-    char *more = strchr(what, ':');
-    if (more && (!strcasecmp(more, ":oversubscribe") || !strcasecmp(more, ":nooversubscribe"))) {
-        options.crowd = !strcasecmp(more, ":oversubscribe");
-        options.no_crowd = !options.crowd;
-        *more = 0;
-    }
-    if (*what && !one_of(what, (const char *const[]){"slot", "core", "hwthread", "node", NULL}))
-        launch_usage_error(
-            "%s is '%s', but must be 'slot', 'core', 'hwthread' or 'node': PEs go in turn to the CPUs of "
-            "one host",
-            option, what);
 }
 
 static void read_stdin(const char *who)
@@ -195,7 +162,8 @@ enum {
     ALWAYS,
     MCA,
     REPORT,
-    PER_HOST
+    PER_HOST,
+    WIDTH
 };
 
 static const struct option longs[] = {
@@ -211,6 +179,8 @@ static const struct option longs[] = {
     {"no-oversubscribe", no_argument, NULL, NO_CROWD},
     {"map-by", required_argument, NULL, MAP_BY},
     {"rank-by", required_argument, NULL, RANK_BY},
+    {"cpus-per-proc", required_argument, NULL, WIDTH},
+    {"cpus-per-rank", required_argument, NULL, WIDTH},
     {"host", required_argument, NULL, HOST},
     {"hosts", required_argument, NULL, HOST},
     {"hostfile", required_argument, NULL, HOSTFILE},
@@ -252,7 +222,7 @@ static void take(int option, const char *word, char **argv, struct program *prog
         break;
     }
     case BIND:
-        bind_to(optarg);
+        launch_bind_to(optarg);
         break;
     case REPORT:
         options.report_bindings = true;
@@ -273,8 +243,13 @@ static void take(int option, const char *word, char **argv, struct program *prog
         options.no_crowd = option == NO_CROWD;
         break;
     case MAP_BY:
+        launch_map_by(optarg);
+        break;
     case RANK_BY:
-        map_by(option == MAP_BY ? "--map-by" : "--rank-by", optarg);
+        rank_by = optarg;
+        break;
+    case WIDTH:
+        options.binding.width = (int)launch_number(word, optarg, 1, CPU_SETSIZE);
         break;
     case 'N':
     case PER_HOST:
@@ -372,4 +347,7 @@ void launch_read_options(int argc, char **argv)
         first = last + 1;
     }
     count();
+    if (rank_by)
+        launch_rank_by(rank_by);
+    launch_settle_binding(options.n);
 }

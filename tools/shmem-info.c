@@ -240,6 +240,8 @@ static void one_device(const char *type, int there, int index)
     reached(type, there, index, peers, sizeof peers);
     open_group(name, name, '{');
     text("name", "name", d.name);
+    if (shmemx_device_stands_in(type) == 1)
+        text("stands_in", "stands in, since", shmemx_last_error());
     text("driver", "driver", d.driver);
     text("id", "id", d.id);
     size("total", "memory", d.total_bytes, false);
@@ -265,7 +267,7 @@ static bool devices(void)
             text(types[t], NULL, shmemx_last_error());
         for (int i = 0; i < there; i++)
             one_device(types[t], there, i);
-        found |= there > 0;
+        found |= there > 0 && shmemx_device_stands_in(types[t]) == 0;
     }
     if (json)
         puts("\n}");
@@ -316,7 +318,7 @@ static void help(void)
          "  -n PES       how large the heaps of a job of so many PEs are, where nothing sets it (default 1)\n"
          "  --devices    only the NPUs and GPUs: driver, memory, how it is shared, which reach each other; exit status "
          "1\n"
-         "               when there is none, with what is missing\n"
+         "               when there is none, with what is missing, also where host memory stands in for it\n"
          "  --markdown   only the table of variables\n"
          "  --help, --version");
 }

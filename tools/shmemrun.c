@@ -85,23 +85,6 @@ static void name_job(void)
     setenv("SHMEM_SIZE", text, 1);
 }
 
-/* Puts PE number `rank` on the rank-th of the allowed cores, beginning again after the last. */
-static void bind_to_core(int rank)
-{
-    cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) < 0)
-        return;
-    int turn = rank % CPU_COUNT(&allowed);
-    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed) || turn--)
-            continue;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        sched_setaffinity(0, sizeof one, &one);
-        return;
-    }
-}
-
 static void report_binding(int rank)
 {
     cpu_set_t allowed;
@@ -129,8 +112,7 @@ static _Noreturn void become_pe(int rank, const struct program *program, const i
     for (int i = 0; i < 2; i++)
         if (outputs[i] >= 0)
             dup2(outputs[i], STDOUT_FILENO + i);
-    if (options.bind)
-        bind_to_core(rank);
+    launch_bind(rank);
     if (options.report_bindings)
         report_binding(rank);
     snprintf(text, sizeof text, "%d", rank);

@@ -160,7 +160,11 @@ static PyObject *device_count(PyObject *module, PyObject *const *args, Py_ssize_
     int rc;
     if (!type)
         return NULL;
-    EXT_UNLOCKED(rc, shmemx_device_count(type));
+    EXT_UNLOCKED(rc, shmemx_device_stands_in(type));
+    if (rc > 0) /* arrays stand in for device buffers here (_stand_in.py), so there is none; the text says why */
+        return ext_fail_rc(fn, -ENODEV);
+    if (rc == 0)
+        EXT_UNLOCKED(rc, shmemx_device_count(type));
     return rc < 0 ? ext_fail_rc(fn, rc) : PyLong_FromLong(rc);
 }
 

@@ -268,6 +268,10 @@ class _HostStream(Stream):
     def native(self) -> int:
         raise make('Stream.native', 'unsupported', 'the stream stands in for a device\'s, and no driver knows it')
 
+    def _use(self, function: str) -> Any:
+        self._need(function)
+        return None  # a device buffer, which a program in C has made of host memory, copies without a stream then
+
     def finish(self) -> None:
         self._need('Stream.finish')
 

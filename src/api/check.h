@@ -70,13 +70,14 @@ static inline void shmemi_check_sig_op(const char *fn, int sig_op)
 }
 
 /* What every wait and test needs: a comparison that exists, and objects here that others can change. */
-static inline void shmemi_check_wait(const char *fn, const volatile void *ivars, size_t nelems, size_t size, int cmp)
+static inline void shmemi_check_wait(const char *fn, const char *argument, const volatile void *ivars, size_t nelems,
+                                     size_t size, int cmp)
 {
     if (shmemi_unlikely(cmp < SHMEM_CMP_EQ || cmp > SHMEM_CMP_LE))
         shmemi_bad_cmp(fn, cmp);
-    shmemi_check_aligned(fn, "ivar", ivars, size);
+    shmemi_check_aligned(fn, argument, ivars, size);
     if (shmemi_likely(nelems > 0))
-        (void)shmemi_remote(fn, (const void *)ivars, shmemi_bytes(fn, nelems, size), shmemi_current->me);
+        (void)shmemi_remote(fn, argument, (const void *)ivars, shmemi_bytes(fn, nelems, size), shmemi_current->me);
     else
         shmemi_check_job(fn);
 }

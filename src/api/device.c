@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "claims.h"
 #include "named.h"
+#include "opaque.h"
 #include "shmemx.h"
 
 _Static_assert(SHMEMX_UNTIL_AT_LEAST == (int)SHMEMI_UNTIL_AT_LEAST && SHMEMX_UNTIL_EQUAL == (int)SHMEMI_UNTIL_EQUAL,
@@ -19,19 +20,12 @@ static int null(const char *what)
     return shmemi_fail(-EINVAL, "%s is NULL", what);
 }
 
-static struct shmemi_device_pool *inner(shmemx_device_pool_t pool)
+static int enter_pool(shmemx_device_pool_t pool, struct shmemi_device_pool **out)
 {
-    return (struct shmemi_device_pool *)(void *)pool;
-}
-
-static struct shmemi_stream *stream_of(shmemx_stream_t stream)
-{
-    return (struct shmemi_stream *)(void *)stream;
-}
-
-static struct shmemi_device_import *imported(shmemx_device_import_t import)
-{
-    return (struct shmemi_device_import *)(void *)import;
+    void *inner = NULL;
+    int rc = shmemi_opaque_enter(pool, SHMEMI_OPAQUE_DEVICE_POOL, "pool", &inner);
+    *out = inner;
+    return rc;
 }
 
 /* ---- devices ---- */
@@ -39,15 +33,22 @@ static struct shmemi_device_import *imported(shmemx_device_import_t import)
 int shmemx_device_count(const char *type)
 {
     const struct shmemi_device_hal *hal;
-    int count = 0, rc = type ? shmemi_device_open(type, &hal, &count) : null("type");
+    int count = 0, rc = type ? shmemi_device_look_up(type, &hal, &count) : null("type");
     return rc < 0 ? NAMED(rc) : count;
+}
+
+int shmemx_device_stands_in(const char *type)
+{
+    const struct shmemi_device_hal *hal;
+    int rc = type ? shmemi_device_look_up(type, &hal, NULL) : null("type");
+    return rc < 0 || !hal->stands_in ? NAMED(rc) : shmemi_fail(1, "%s", shmemi_device_why_not(hal));
 }
 
 int shmemx_device_info(const char *type, int number, shmemx_device_info_t *out)
 {
     const struct shmemi_device_hal *hal;
     struct shmemi_device_info info;
-    int rc = type && out ? shmemi_device_open(type, &hal, NULL) : null(type ? "out" : "type");
+    int rc = type && out ? shmemi_device_look_up(type, &hal, NULL) : null(type ? "out" : "type");
     if (rc < 0 || (rc = hal->describe(number, &info)) < 0)
         return NAMED(rc);
     *out = (shmemx_device_info_t){.number = number,
@@ -68,7 +69,7 @@ int shmemx_device_can_reach(const char *type, int number, int peer)
 {
     const struct shmemi_device_hal *hal;
     bool can = false;
-    int rc = type ? shmemi_device_open(type, &hal, NULL) : null("type");
+    int rc = type ? shmemi_device_look_up(type, &hal, NULL) : null("type");
     if (rc == 0)
         rc = hal->can_reach(number, peer, &can);
     return rc < 0 ? NAMED(rc) : can;
@@ -77,7 +78,7 @@ int shmemx_device_can_reach(const char *type, int number, int peer)
 int shmemx_device_self_test(const char *type, int number, int *steps)
 {
     const struct shmemi_device_hal *hal;
-    int rc = type ? shmemi_device_open(type, &hal, NULL) : null("type");
+    int rc = type ? shmemi_device_look_up(type, &hal, NULL) : null("type");
     return NAMED(rc < 0 ? rc : shmemi_device_self_test(hal, number, steps));
 }
 
@@ -86,35 +87,52 @@ int shmemx_device_self_test(const char *type, int number, int *steps)
 int shmemx_device_pool_create(const char *type, int number, size_t size, shmemx_device_pool_t *out)
 {
     struct shmemi_device_pool *pool = NULL;
+    struct shmemi_opaque *handle = NULL;
     int rc = type && out ? 0 : null(type ? "out" : "type");
     if (rc == 0 && size == 0)
         rc = shmemi_fail(-EINVAL, "size is 0: a pool has at least one byte");
-    if (rc == 0)
-        rc = shmemi_device_pool_create(type, number, size, &pool);
-    if (rc == 0)
-        *out = (shmemx_device_pool_t)(void *)pool;
+    if (rc < 0 || (rc = shmemi_opaque_new(&handle)) < 0)
+        return NAMED(rc);
+    rc = shmemi_device_pool_create(type, number, size, &pool);
+    if ((rc = shmemi_opaque_settle(handle, rc, SHMEMI_OPAQUE_DEVICE_POOL, pool)) == 0)
+        *out = (shmemx_device_pool_t)(void *)handle;
     return NAMED(rc);
 }
 
 int shmemx_device_pool_close(shmemx_device_pool_t pool)
 {
-    return NAMED(pool ? shmemi_device_pool_close(inner(pool)) : null("pool"));
+    void *inner = NULL;
+    int rc = shmemi_opaque_take(pool, SHMEMI_OPAQUE_DEVICE_POOL, "pool", &inner);
+    if (rc < 0)
+        return NAMED(rc);
+    rc = shmemi_device_pool_close(inner);
+    shmemi_opaque_end(pool, SHMEMI_OPAQUE_DEVICE_POOL, rc == 0);
+    return NAMED(rc);
 }
 
 int shmemx_device_alloc(shmemx_device_pool_t pool, size_t size, size_t align, void **out)
 {
-    return NAMED(pool && out ? shmemi_device_alloc(inner(pool), size, align, out) : null(pool ? "out" : "pool"));
+    struct shmemi_device_pool *inner;
+    int rc = enter_pool(pool, &inner);
+    if (rc == 0)
+        rc = out ? shmemi_device_alloc(inner, size, align, out) : null("out");
+    return NAMED(rc);
 }
 
 int shmemx_device_free(shmemx_device_pool_t pool, void *buffer)
 {
-    return NAMED(pool ? shmemi_device_free(inner(pool), buffer) : null("pool"));
+    struct shmemi_device_pool *inner;
+    int rc = enter_pool(pool, &inner);
+    return NAMED(rc < 0 ? rc : shmemi_device_free(inner, buffer));
 }
 
 int shmemx_device_pool_stats(shmemx_device_pool_t pool, shmemx_device_pool_stats_t *out)
 {
     struct shmemi_device_pool_stats s;
-    int rc = pool && out ? shmemi_device_pool_stats(inner(pool), &s) : null(pool ? "out" : "pool");
+    struct shmemi_device_pool *inner;
+    int rc = enter_pool(pool, &inner);
+    if (rc == 0)
+        rc = out ? shmemi_device_pool_stats(inner, &s) : null("out");
     if (rc < 0)
         return NAMED(rc);
     *out = (shmemx_device_pool_stats_t){.number = s.device,
@@ -141,7 +159,7 @@ int shmemx_device_pointer_info(const char *type, const void *address, shmemx_dev
 {
     const struct shmemi_device_hal *hal;
     struct shmemi_device_pointer what;
-    int rc = type && out ? shmemi_device_open(type, &hal, NULL) : null(type ? "out" : "type");
+    int rc = type && out ? shmemi_device_look_up(type, &hal, NULL) : null(type ? "out" : "type");
     if (rc < 0 || (rc = hal->describe_pointer(address, &what)) < 0)
         return NAMED(rc);
     *out = (shmemx_device_pointer_info_t){.number = what.number, .base = what.base, .bytes = what.bytes};
@@ -167,22 +185,26 @@ int shmemx_device_import(const char *key, shmemx_import_mode_t mode, const char 
 {
     struct shmemi_import_claims claims;
     struct shmemi_device_import *import = NULL;
+    struct shmemi_opaque *handle = NULL;
     int rc = key && out ? shmemi_make_claims(token, &claims) : null(key ? "out" : "key");
     if (rc == 0 && number < -1)
         rc = shmemi_fail(
             -EINVAL, "number is %d, but must be that of a device, or -1 for the one that the memory lies on", number);
-    if (rc == 0)
-        rc = shmemi_device_import(key, (enum shmemi_import_mode)mode, &claims, number, &import);
-    if (rc == 0)
-        *out = (shmemx_device_import_t)(void *)import;
+    if (rc < 0 || (rc = shmemi_opaque_new(&handle)) < 0)
+        return NAMED(rc);
+    rc = shmemi_device_import(key, (enum shmemi_import_mode)mode, &claims, number, &import);
+    if ((rc = shmemi_opaque_settle(handle, rc, SHMEMI_OPAQUE_DEVICE_IMPORT, import)) == 0)
+        *out = (shmemx_device_import_t)(void *)handle;
     return NAMED(rc);
 }
 
 int shmemx_device_import_info(shmemx_device_import_t import, shmemx_device_import_info_t *out)
 {
-    const struct shmemi_device_import *i = imported(import);
-    if (!i || !out)
-        return NAMED(null(i ? "out" : "import"));
+    void *inner = NULL;
+    int rc = shmemi_opaque_enter(import, SHMEMI_OPAQUE_DEVICE_IMPORT, "import", &inner);
+    const struct shmemi_device_import *i = inner;
+    if (rc < 0 || !out)
+        return NAMED(rc < 0 ? rc : null("out"));
     *out = (shmemx_device_import_info_t){.address = i->address,
                                          .bytes = i->bytes,
                                          .rights = i->rights,
@@ -196,7 +218,13 @@ int shmemx_device_import_info(shmemx_device_import_t import, shmemx_device_impor
 
 int shmemx_device_import_close(shmemx_device_import_t import)
 {
-    return NAMED(import ? shmemi_device_import_close(imported(import)) : null("import"));
+    void *inner = NULL;
+    int rc = shmemi_opaque_take(import, SHMEMI_OPAQUE_DEVICE_IMPORT, "import", &inner);
+    if (rc < 0)
+        return NAMED(rc);
+    rc = shmemi_device_import_close(inner);
+    shmemi_opaque_end(import, SHMEMI_OPAQUE_DEVICE_IMPORT, rc == 0);
+    return NAMED(rc);
 }
 
 /* ---- copies and streams ---- */
@@ -228,61 +256,92 @@ int shmemx_device_copy_blocks(void *dest, size_t dest_step, const void *source, 
     return NAMED(shmemi_device_copy_blocks(dest, dest_step, source, source_step, bytes, count));
 }
 
+static int new_stream(const char *type, const shmemx_stream_t *out, struct shmemi_opaque **handle)
+{
+    return type && out ? shmemi_opaque_new(handle) : null(type ? "out" : "type");
+}
+
+static int hand_out(struct shmemi_opaque *handle, int rc, struct shmemi_stream *stream, shmemx_stream_t *out)
+{
+    if ((rc = shmemi_opaque_settle(handle, rc, SHMEMI_OPAQUE_STREAM, stream)) == 0)
+        *out = (shmemx_stream_t)(void *)handle;
+    return rc;
+}
+
 int shmemx_stream_create(const char *type, int number, shmemx_stream_t *out)
 {
     struct shmemi_stream *stream = NULL;
-    int rc = type && out ? shmemi_stream_create(type, number, &stream) : null(type ? "out" : "type");
-    if (rc == 0)
-        *out = (shmemx_stream_t)(void *)stream;
-    return NAMED(rc);
+    struct shmemi_opaque *handle = NULL;
+    int rc = new_stream(type, out, &handle);
+    if (rc < 0)
+        return NAMED(rc);
+    rc = shmemi_stream_create(type, number, &stream);
+    return NAMED(hand_out(handle, rc, stream, out));
 }
 
 int shmemx_stream_wrap(const char *type, int number, void *native, shmemx_stream_t *out)
 {
     struct shmemi_stream *stream = NULL;
-    int rc = type && out ? shmemi_stream_wrap(type, number, native, &stream) : null(type ? "out" : "type");
-    if (rc == 0)
-        *out = (shmemx_stream_t)(void *)stream;
-    return NAMED(rc);
+    struct shmemi_opaque *handle = NULL;
+    int rc = new_stream(type, out, &handle);
+    if (rc < 0)
+        return NAMED(rc);
+    rc = shmemi_stream_wrap(type, number, native, &stream);
+    return NAMED(hand_out(handle, rc, stream, out));
 }
 
 int shmemx_stream_destroy(shmemx_stream_t stream)
 {
-    return NAMED(stream ? shmemi_stream_destroy(stream_of(stream)) : null("stream"));
+    void *inner = NULL;
+    int rc = shmemi_opaque_take(stream, SHMEMI_OPAQUE_STREAM, "stream", &inner);
+    if (rc < 0)
+        return NAMED(rc);
+    rc = shmemi_stream_destroy(inner);
+    shmemi_opaque_end(stream, SHMEMI_OPAQUE_STREAM, rc == 0 || rc == -EINTR);
+    return NAMED(rc);
 }
 
 void *shmemx_stream_native(shmemx_stream_t stream)
 {
-    return stream ? shmemi_stream_native(stream_of(stream)) : NULL;
+    struct shmemi_stream *inner;
+    return NAMED(shmemi_enter_stream(stream, &inner)) < 0 ? NULL : shmemi_stream_native(inner);
 }
 
 int shmemx_stream_finish(shmemx_stream_t stream)
 {
-    return NAMED(stream ? shmemi_stream_finish(stream_of(stream)) : null("stream"));
+    struct shmemi_stream *inner;
+    int rc = shmemi_enter_stream(stream, &inner);
+    return NAMED(rc < 0 ? rc : shmemi_stream_finish(inner));
 }
 
 int shmemx_stream_query(shmemx_stream_t stream)
 {
-    return NAMED(stream ? shmemi_stream_query(stream_of(stream)) : null("stream"));
+    struct shmemi_stream *inner;
+    int rc = shmemi_enter_stream(stream, &inner);
+    return NAMED(rc < 0 ? rc : shmemi_stream_query(inner));
 }
 
 int shmemx_copy_on_stream(void *dest, const void *source, size_t bytes, shmemx_stream_t stream)
 {
-    if (!stream || ((!dest || !source) && bytes))
-        return NAMED(null(!stream ? "stream" : dest ? "source" : "dest"));
-    return NAMED(shmemi_device_copy_on(stream_of(stream), dest, source, bytes));
+    struct shmemi_stream *inner;
+    int rc = shmemi_enter_stream(stream, &inner);
+    if (rc == 0 && (!dest || !source) && bytes)
+        rc = null(dest ? "source" : "dest");
+    return NAMED(rc < 0 ? rc : shmemi_device_copy_on(inner, dest, source, bytes));
 }
 
 int shmemx_write_value_on_stream(void *word, uint64_t value, shmemx_stream_t stream)
 {
-    return NAMED(stream ? shmemi_device_write_on(stream_of(stream), word, value) : null("stream"));
+    struct shmemi_stream *inner;
+    int rc = shmemi_enter_stream(stream, &inner);
+    return NAMED(rc < 0 ? rc : shmemi_device_write_on(inner, word, value));
 }
 
 int shmemx_wait_value_on_stream(const void *word, shmemx_until_t until, uint64_t value, shmemx_stream_t stream)
 {
-    int rc = stream ? 0 : null("stream");
+    struct shmemi_stream *inner;
+    int rc = shmemi_enter_stream(stream, &inner);
     if (rc == 0 && until != SHMEMX_UNTIL_AT_LEAST && until != SHMEMX_UNTIL_EQUAL)
         rc = shmemi_fail(-EINVAL, "until is %d, which is no shmemx_until_t", (int)until);
-    return NAMED(rc < 0 ? rc
-                        : shmemi_device_wait_on(stream_of(stream), word, value, (enum shmemi_device_compare)until));
+    return NAMED(rc < 0 ? rc : shmemi_device_wait_on(inner, word, value, (enum shmemi_device_compare)until));
 }

@@ -22,6 +22,7 @@
 #include "base/blocks.h"
 #include "job/lifecycle.h"
 #include "named.h"
+#include "opaque.h"
 
 _Static_assert(SHMEMX_INT8 == (int)SHMEMI_TYPE_INT8 && SHMEMX_DOUBLE == (int)SHMEMI_TYPE_DOUBLE &&
                    SHMEMX_COMPLEXD == (int)SHMEMI_TYPE_COMPLEXD && SHMEMX_BFLOAT16 == (int)SHMEMI_TYPE_BFLOAT16 &&
@@ -156,7 +157,7 @@ int shmemx_malloc(size_t size, size_t align, void **out)
 {
     struct shmemi_kind kind;
     int rc = out ? shmemi_kind_of_name(NULL, &kind) : shmemi_fail(-EINVAL, "out is NULL");
-    return NAMED(rc < 0 ? rc : shmemi_allocate_kind(kind, size, align, out));
+    return NAMED(rc < 0 ? rc : shmemi_allocate_kind(__func__, kind, size, align, out));
 }
 
 /* The block, or NULL with errno. */
@@ -166,24 +167,24 @@ static void *made(int rc, void *block)
     return rc < 0 ? NULL : block;
 }
 
-static int align_kind(size_t alignment, size_t size, const char *name, void **out)
+static int align_kind(const char *fn, size_t alignment, size_t size, const char *name, void **out)
 {
     struct shmemi_kind kind;
     int rc = shmemi_kind_of_name(name, &kind);
-    return rc < 0 ? rc : shmemi_allocate_kind(kind, size, alignment, out);
+    return rc < 0 ? rc : shmemi_allocate_kind(fn, kind, size, alignment, out);
 }
 
 void *shmemx_malloc_kind(size_t size, const char *kind)
 {
     void *block = NULL;
-    int rc = align_kind(0, size, kind, &block);
+    int rc = align_kind(__func__, 0, size, kind, &block);
     return made(NAMED(rc), block);
 }
 
 void *shmemx_align_kind(size_t alignment, size_t size, const char *kind)
 {
     void *block = NULL;
-    int rc = align_kind(alignment, size, kind, &block);
+    int rc = align_kind(__func__, alignment, size, kind, &block);
     return made(NAMED(rc), block);
 }
 
@@ -193,13 +194,13 @@ void *shmemx_calloc_kind(size_t count, size_t size, const char *name)
     void *block = NULL;
     int rc = shmemi_kind_of_name(name, &kind);
     if (rc == 0)
-        rc = shmemi_allocate_zeros(kind, count, size, &block);
+        rc = shmemi_allocate_zeros(__func__, kind, count, size, &block);
     return made(NAMED(rc), block);
 }
 
 int shmemx_free(void *block)
 {
-    return NAMED(shmemi_release(block));
+    return NAMED(shmemi_release(__func__, block));
 }
 
 static void heap_use(uint32_t which, struct shmemi_blocks_use *out)
@@ -366,45 +367,38 @@ int shmemx_put_signal(shmemx_region_t region, size_t offset, const void *source,
     return NAMED(rc);
 }
 
-static struct shmemi_stream *inner_stream(shmemx_stream_t stream)
-{
-    return (struct shmemi_stream *)(void *)stream;
-}
-
-static int check_stream(shmemx_stream_t stream)
-{
-    return stream ? 0 : shmemi_fail(-EINVAL, "stream is NULL");
-}
-
 int shmemx_put_on_stream(shmemx_region_t region, size_t offset, const void *source, size_t size, shmemx_stream_t stream)
 {
+    struct shmemi_stream *on;
     struct shmemi_region_use use = {.handle = region};
     int rc = check_data("source", source, size);
-    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &use.region)) < 0)
+    if (rc < 0 || (rc = shmemi_enter_stream(stream, &on)) < 0 || (rc = shmemi_handle_hold(region, &use.region)) < 0)
         return NAMED(rc);
-    rc = shmemi_region_put_on(use, offset, source, size, inner_stream(stream));
+    rc = shmemi_region_put_on(use, offset, source, size, on);
     shmemi_handle_drop(region);
     return NAMED(rc);
 }
 
 int shmemx_get_on_stream(void *dest, shmemx_region_t region, size_t offset, size_t size, shmemx_stream_t stream)
 {
+    struct shmemi_stream *on;
     struct shmemi_region_use use = {.handle = region};
     int rc = check_data("dest", dest, size);
-    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &use.region)) < 0)
+    if (rc < 0 || (rc = shmemi_enter_stream(stream, &on)) < 0 || (rc = shmemi_handle_hold(region, &use.region)) < 0)
         return NAMED(rc);
-    rc = shmemi_region_get_on(dest, use, offset, size, inner_stream(stream));
+    rc = shmemi_region_get_on(dest, use, offset, size, on);
     shmemi_handle_drop(region);
     return NAMED(rc);
 }
 
 int shmemx_signal_on_stream(shmemx_region_t region, size_t offset, uint64_t value, int sig_op, shmemx_stream_t stream)
 {
+    struct shmemi_stream *on;
     struct shmemi_region_use use = {.handle = region};
-    int rc = check_stream(stream);
+    int rc = shmemi_enter_stream(stream, &on);
     if (rc < 0 || (rc = shmemi_handle_hold(region, &use.region)) < 0)
         return NAMED(rc);
-    rc = shmemi_region_signal_on(use, offset, value, sig_op, inner_stream(stream));
+    rc = shmemi_region_signal_on(use, offset, value, sig_op, on);
     shmemi_handle_drop(region);
     return NAMED(rc);
 }
@@ -413,13 +407,13 @@ int shmemx_put_signal_on_stream(shmemx_region_t region, size_t offset, const voi
                                 shmemx_region_t signal, size_t sig_offset, uint64_t value, int sig_op,
                                 shmemx_stream_t stream)
 {
+    struct shmemi_stream *on;
     struct shmemi_region_use to = {.handle = region}, told = {.handle = signal};
     int rc = check_data("source", source, size);
-    if (rc < 0 || (rc = check_stream(stream)) < 0 || (rc = shmemi_handle_hold(region, &to.region)) < 0)
+    if (rc < 0 || (rc = shmemi_enter_stream(stream, &on)) < 0 || (rc = shmemi_handle_hold(region, &to.region)) < 0)
         return NAMED(rc);
     if ((rc = shmemi_handle_hold(signal, &told.region)) == 0) {
-        rc = shmemi_region_put_signal_on(to, offset, source, size, told, sig_offset, value, sig_op,
-                                         inner_stream(stream));
+        rc = shmemi_region_put_signal_on(to, offset, source, size, told, sig_offset, value, sig_op, on);
         shmemi_handle_drop(signal);
     }
     shmemi_handle_drop(region);
@@ -428,25 +422,28 @@ int shmemx_put_signal_on_stream(shmemx_region_t region, size_t offset, const voi
 
 int shmemx_wait_on_stream(shmemx_region_t own, size_t offset, int cmp, uint64_t value, shmemx_stream_t stream)
 {
+    struct shmemi_stream *on;
     struct shmemi_region_use use = {.handle = own};
-    int rc = check_stream(stream);
+    int rc = shmemi_enter_stream(stream, &on);
     if (rc < 0 || (rc = shmemi_handle_hold(own, &use.region)) < 0)
         return NAMED(rc);
-    rc = shmemi_region_wait_on(use, offset, cmp, value, inner_stream(stream));
+    rc = shmemi_region_wait_on(use, offset, cmp, value, on);
     shmemi_handle_drop(own);
     return NAMED(rc);
 }
 
 int shmemx_barrier_on_stream(shmemx_stream_t stream)
 {
-    int rc = check_stream(stream);
-    return NAMED(rc < 0 ? rc : shmemi_barrier_on(inner_stream(stream)));
+    struct shmemi_stream *on;
+    int rc = shmemi_enter_stream(stream, &on);
+    return NAMED(rc < 0 ? rc : shmemi_barrier_on(on));
 }
 
 int shmemx_quiet_on_stream(shmemx_stream_t stream)
 {
-    int rc = check_stream(stream);
-    return NAMED(rc < 0 ? rc : shmemi_quiet_on(inner_stream(stream)));
+    struct shmemi_stream *on;
+    int rc = shmemi_enter_stream(stream, &on);
+    return NAMED(rc < 0 ? rc : shmemi_quiet_on(on));
 }
 
 int shmemx_put_to_waiting(int pe, size_t offset, const void *source, size_t size, double timeout)

@@ -15,6 +15,7 @@
 #include "map/import.h"
 #include "named.h"
 #include "objects.h"
+#include "opaque.h"
 #include "pool/object.h"
 #include "pool/pool.h"
 
@@ -268,8 +269,8 @@ int shmemx_pool_next_name(shmemx_pool_t pool, uint64_t *cursor, shmemx_named_t *
 }
 
 _Static_assert(SHMEMX_IS_MUTEX == (int)SHMEMI_OBJECT_MUTEX && SHMEMX_IS_COND == (int)SHMEMI_OBJECT_CONDITION &&
-                   SHMEMX_IS_QUEUE == (int)SHMEMI_OBJECT_QUEUE &&
-                   SHMEMX_IS_GROUP == (int)SHMEMI_OBJECT_GROUP && SHMEMX_NOTE_MOST == (int)SHMEMI_OBJECT_NOTE,
+                   SHMEMX_IS_QUEUE == (int)SHMEMI_OBJECT_QUEUE && SHMEMX_IS_GROUP == (int)SHMEMI_OBJECT_GROUP &&
+                   SHMEMX_NOTE_MOST == (int)SHMEMI_OBJECT_NOTE,
                "one list of types");
 
 int shmemx_pool_what(shmemx_pool_t pool, const char *name)
@@ -418,11 +419,6 @@ int shmemx_revoke(const char *text, int move)
 
 /* ---- imports ---- */
 
-static struct shmemi_import *imported(shmemx_import_t import)
-{
-    return (struct shmemi_import *)(void *)import;
-}
-
 int shmemi_make_claims(const char *token, struct shmemi_import_claims *out)
 {
     *out = (struct shmemi_import_claims){0};
@@ -436,22 +432,25 @@ int shmemx_import(const char *key, shmemx_import_mode_t mode, const char *token,
 {
     struct shmemi_import_claims claims;
     struct shmemi_import *import = NULL;
+    struct shmemi_opaque *handle = NULL;
     int rc = key && out ? 0 : null(key ? "out" : "key");
     if (rc == 0 && ((int)mode < 0 || mode > SHMEMX_IMPORT_ATOMIC))
         rc = shmemi_fail(-EINVAL, "mode is %d, which is no shmemx_import_mode_t", (int)mode);
-    if (rc < 0 || (rc = shmemi_make_claims(token, &claims)) < 0)
+    if (rc < 0 || (rc = shmemi_make_claims(token, &claims)) < 0 || (rc = shmemi_opaque_new(&handle)) < 0)
         return NAMED(rc);
     rc = shmemi_import_open(key, (enum shmemi_import_mode)mode, &claims, &import);
-    if (rc == 0)
-        *out = (shmemx_import_t)(void *)import;
+    if ((rc = shmemi_opaque_settle(handle, rc, SHMEMI_OPAQUE_IMPORT, import)) == 0)
+        *out = (shmemx_import_t)(void *)handle;
     return NAMED(rc);
 }
 
 int shmemx_import_info(shmemx_import_t import, shmemx_import_info_t *out)
 {
-    const struct shmemi_import *i = imported(import);
-    if (!i || !out)
-        return NAMED(null(i ? "out" : "import"));
+    void *inner = NULL;
+    int rc = shmemi_opaque_enter(import, SHMEMI_OPAQUE_IMPORT, "import", &inner);
+    const struct shmemi_import *i = inner;
+    if (rc < 0 || !out)
+        return NAMED(rc < 0 ? rc : null("out"));
     *out = (shmemx_import_info_t){.address = i->address,
                                   .bytes = i->bytes,
                                   .rights = i->rights,
@@ -463,9 +462,12 @@ int shmemx_import_info(shmemx_import_t import, shmemx_import_info_t *out)
 
 int shmemx_import_close(shmemx_import_t import)
 {
-    if (!import)
-        return NAMED(null("import"));
-    shmemi_import_close(imported(import));
+    void *inner = NULL;
+    int rc = shmemi_opaque_take(import, SHMEMI_OPAQUE_IMPORT, "import", &inner);
+    if (rc < 0)
+        return NAMED(rc);
+    shmemi_import_close(inner);
+    shmemi_opaque_end(import, SHMEMI_OPAQUE_IMPORT, true);
     return 0;
 }
 
@@ -473,10 +475,12 @@ int shmemx_import_atomic(shmemx_import_t import, shmemx_key_atomic_t op, unsigne
                          uint64_t operand, uint64_t compare, uint64_t *before)
 {
     uint64_t ignored;
-    if (!import)
-        return NAMED(null("import"));
+    void *inner = NULL;
+    int rc = shmemi_opaque_enter(import, SHMEMI_OPAQUE_IMPORT, "import", &inner);
+    if (rc < 0)
+        return NAMED(rc);
     if ((int)op < 0 || op > SHMEMX_KEY_CAS)
         return NAMED(shmemi_fail(-EINVAL, "op is %d, which is no shmemx_key_atomic_t", (int)op));
-    return NAMED(shmemi_import_atomic(imported(import), (enum shmemi_atomic)op, width, offset, operand, compare,
+    return NAMED(shmemi_import_atomic(inner, (enum shmemi_atomic)op, width, offset, operand, compare,
                                       before ? before : &ignored));
 }

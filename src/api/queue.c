@@ -4,18 +4,17 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
+#include "base/kept.h"
 #include "objects.h"
 #include "queue/queue.h"
 
 struct shmemx_queue {
     struct shmemi_object *object; /* NULL: it was closed */
     struct shmemi_queue *queue;
-    struct shmemx_queue *next; /* of those that were closed */
+    struct shmemi_kept_link kept; /* of those that were closed */
 };
 
 /* Puts the function's name before the text of a failure. Nothing to do now is no failure to explain. */
@@ -31,30 +30,15 @@ static int null(const char *what)
     return shmemi_fail(-EINVAL, "%s is NULL", what);
 }
 
-/* Those that were closed are used again, so that using one that is closed shows, mostly, instead of crashing. */
-static struct {
-    pthread_mutex_t lock;
-    struct shmemx_queue *first;
-} unused = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static struct shmemx_queue *new_handle(void)
-{
-    pthread_mutex_lock(&unused.lock);
-    struct shmemx_queue *handle = unused.first;
-    if (handle)
-        unused.first = handle->next;
-    pthread_mutex_unlock(&unused.lock);
-    return handle ? handle : malloc(sizeof *handle);
-}
+static struct shmemi_kept closed_ones = SHMEMI_KEPT(struct shmemx_queue, 256);
 
 static void put_away(struct shmemx_queue *handle)
 {
     if (!handle)
         return;
-    pthread_mutex_lock(&unused.lock);
-    *handle = (struct shmemx_queue){.next = unused.first};
-    unused.first = handle;
-    pthread_mutex_unlock(&unused.lock);
+    handle->object = NULL;
+    handle->queue = NULL;
+    shmemi_kept_put(&closed_ones, handle);
 }
 
 /* Before each operation. */
@@ -143,10 +127,9 @@ static void drop_queue(void *owner)
 /* The handle of an object; without success the object's is closed. */
 static int make_handle(struct shmemi_object *object, shmemx_queue_t *out)
 {
-    struct shmemx_queue *handle = new_handle();
+    struct shmemx_queue *handle = shmemi_kept_take(&closed_ones);
     struct shmemi_queue_place place = {.shared = object->shared, .bytes = object->bytes, .site = &object->site};
-    int rc =
-        handle ? shmemi_queue_open(&place, &handle->queue) : shmemi_fail(-ENOMEM, "no private memory for a handle");
+    int rc = handle ? shmemi_queue_open(&place, &handle->queue) : -ENOMEM;
     if (rc < 0) {
         put_away(handle);
         shmemi_object_close(object);

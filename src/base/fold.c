@@ -32,6 +32,11 @@ typedef void (*fold_loop)(void *acc, const void *from, size_t n);
     LOOP(min_##N, T, b[i] < a[i] ? b[i] : a[i])                                                                        \
     LOOP(max_##N, T, b[i] > a[i] ? b[i] : a[i])
 
+/* What is not a number stays, whichever PE it comes from: a minimum or maximum without it would depend on the order. */
+#define FLOATING_ORDERED(N, T)                                                                                         \
+    LOOP(min_##N, T, (b[i] < a[i]) | (b[i] != b[i]) ? b[i] : a[i])                                                     \
+    LOOP(max_##N, T, (b[i] > a[i]) | (b[i] != b[i]) ? b[i] : a[i])
+
 #define BITWISE(N, T)                                                                                                  \
     LOOP(and_##N, T, a[i] & b[i])                                                                                      \
     LOOP(or_##N, T, a[i] | b[i])                                                                                       \
@@ -54,9 +59,9 @@ ORDERED(u8, uint8_t)
 ORDERED(u16, uint16_t)
 ORDERED(u32, uint32_t)
 ORDERED(u64, uint64_t)
-ORDERED(f, float)
-ORDERED(d, double)
-ORDERED(ld, long double)
+FLOATING_ORDERED(f, float)
+FLOATING_ORDERED(d, double)
+FLOATING_ORDERED(ld, long double)
 BITWISE(u8, uint8_t)
 BITWISE(u16, uint16_t)
 BITWISE(u32, uint32_t)
@@ -65,6 +70,7 @@ BITWISE(u64, uint64_t)
 #undef LOOP
 #undef ARITHMETIC
 #undef ORDERED
+#undef FLOATING_ORDERED
 #undef BITWISE
 
 #define INTEGER(signedness, bits)                                                                                      \

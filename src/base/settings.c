@@ -30,8 +30,10 @@ static const struct shmemi_setting_entry entries[] = {
      "how much is said on the standard error", "warn"},
     {"SHMEM_DEBUG", "SMA_DEBUG", "anything, even nothing",
      "as SHMEM_LOG=debug; and mistakes are told that cost time to find: PEs that differ in what collective they call, "
-     "with both named; the use of a block of the symmetric heap that was freed, or beyond its end; cycles of waits for "
-     "locks",
+     "with both named; the use of a block of the symmetric heap that was freed, or beyond its end, and of a global "
+     "variable "
+     "beyond its end, where the program has symbols; that the symmetric heap has no room, each time and not only once; "
+     "cycles of waits for locks",
      "unset"},
     {"SHMEM_VERSION", "SMA_VERSION", "anything, even nothing", "PE 0 prints the version at start", "unset"},
     {"SHMEM_INFO", "SMA_INFO", "anything, even nothing", "PE 0 prints this list at start", "unset"},
@@ -42,8 +44,9 @@ static const struct shmemi_setting_entry entries[] = {
     {"SHMEM_CORES", NULL, "number", "how many cores the job may use; decides whether waits spin",
      "those of all PEs' affinity masks together, cut by the CPU quota"},
     {"SHMEM_DEVICE_FALLBACK", NULL, "host",
-     "where memory of a device (npu, cuda) is asked for that is not to be had, host memory stands in for it, and one "
-     "warning says so",
+     "where memory or a stream of a device (npu, cuda) is asked for that is not to be had, host memory stands in for "
+     "it, "
+     "and one warning of the job says so",
      "an error that says what is missing"},
     {"SHMEM_HEAP_KIND", NULL, "host, npu or cuda, perhaps with a device's number: npu:1",
      "what memory shmem_malloc and its brothers allocate; without a number each PE takes the device of its own number, "

@@ -48,7 +48,7 @@ void shmemi_active_set_begin(const char *fn, struct shmemi_group *g, int pe_star
                    log_pe_stride, pe_size);
     if ((uintptr_t)psync % sizeof *psync)
         shmemi_die(fn, "pSync is %p, which is not aligned to the %zu bytes of its type", (void *)psync, sizeof *psync);
-    shmemi_remote(fn, psync, BYTES, job->me);
+    shmemi_remote(fn, "pSync", psync, BYTES, job->me);
     for (int i = STEPS; i < SHMEMI_SYNC_LONGS; i++)
         if (psync[i] != SHMEMI_SYNC_VALUE)
             shmemi_die(fn, "pSync[%d] is %ld: every element must be SHMEM_SYNC_VALUE before the call", i, psync[i]);
@@ -70,7 +70,7 @@ static long *turn_of(long *psync, uint64_t round)
 
 static long *psync_of(const struct shmemi_group *g, int i)
 {
-    return shmemi_remote(g->fn, g->psync, BYTES, shmemi_group_pe(g, i));
+    return shmemi_remote(g->fn, "pSync", g->psync, BYTES, shmemi_group_pe(g, i));
 }
 
 static bool was_told(void *argument)
@@ -94,8 +94,7 @@ int shmemi_active_set_exchange(struct shmemi_group *g, const void *data, size_t 
         /* [told] publishes all that this PE knows of; [sleep] sequentially consistent: see shmemi_wake_arrival(). */
         __atomic_fetch_add(psync_of(g, to) + step, 1, __ATOMIC_SEQ_CST);
         shmemi_wake_arrival(shmemi_group_pe(g, to));
-        rc = shmemi_await_arrival(was_told, own + step,
-                                  shmemi_group_pe(g, (g->me - distance + g->size) % g->size));
+        rc = shmemi_await_arrival(was_told, own + step, shmemi_group_pe(g, (g->me - distance + g->size) % g->size));
         if (rc == 0)
             __atomic_fetch_sub(own + step, 1, __ATOMIC_ACQUIRE); /* [told] */
     }

@@ -8,7 +8,8 @@
 #include "address.h"
 #include "wait.h"
 
-#define SHMEMI_AMO_TARGET(T, fn, dest, pe) ((T *)shmemi_remote(fn, dest, sizeof(T), pe))
+/* dest: the argument, by its name in the standard: a message shows it. */
+#define SHMEMI_AMO_TARGET(T, fn, dest, pe) ((T *)shmemi_remote(fn, #dest, dest, sizeof(T), pe))
 
 #define SHMEMI_AMO_FETCH(T, fn, source, pe)                                                                            \
     __extension__({                                                                                                    \

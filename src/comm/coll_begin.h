@@ -34,9 +34,9 @@ SHMEMI_INLINE void shmemi_coll_check_ranges(const char *fn, const void *dest, si
                                             size_t source_bytes, bool may_equal)
 {
     if (dest_bytes)
-        shmemi_check_symmetric(fn, dest, dest_bytes);
+        shmemi_check_symmetric(fn, "dest", dest, dest_bytes);
     if (source_bytes)
-        shmemi_check_symmetric(fn, source, source_bytes);
+        shmemi_check_symmetric(fn, "source", source, source_bytes);
     /* The one that begins first ends before the other begins. None wraps around, or is empty and does not matter. */
     uintptr_t d = (uintptr_t)dest, s = (uintptr_t)source;
     bool apart = d < s ? dest_bytes <= s - d : source_bytes <= d - s;

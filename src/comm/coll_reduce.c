@@ -98,12 +98,12 @@ static void find_arrays(const char *fn, const struct shmemi_group *g, void *dest
         bool device[2] = {false, false};
         int pe = shmemi_group_pe(g, i);
         if (!shmemi_near_devices()) {
-            s->dests[i] = shmemi_remote(fn, dest, bytes, pe);
-            s->sources[i] = shmemi_remote(fn, source, bytes, pe);
+            s->dests[i] = shmemi_remote(fn, "dest", dest, bytes, pe);
+            s->sources[i] = shmemi_remote(fn, "source", source, bytes, pe);
             continue;
         }
-        s->dests[i] = shmemi_reach(fn, dest, bytes, pe, &device[0]);
-        s->sources[i] = shmemi_reach(fn, source, bytes, pe, &device[1]);
+        s->dests[i] = shmemi_reach(fn, "dest", dest, bytes, pe, &device[0]);
+        s->sources[i] = shmemi_reach(fn, "source", source, bytes, pe, &device[1]);
         s->device |= device[0] | device[1];
     }
 }

@@ -116,7 +116,7 @@ static int look(struct shmemi_kind *kind, struct step *out)
 {
     const struct shmemi_device_hal *hal = NULL;
     struct shmemi_device_info info;
-    int count = 0, rc = shmemi_device_open(shmemi_kind_name(kind->which), &hal, &count);
+    int count = 0, rc = shmemi_device_open_driver(shmemi_kind_name(kind->which), &hal, &count);
     if (rc < 0)
         return rc;
     if (kind->number < 0)
@@ -127,8 +127,7 @@ static int look(struct shmemi_kind *kind, struct step *out)
     if ((rc = hal->describe(kind->number, &info)) < 0)
         return rc;
     if (info.way == SHMEMI_WAY_NONE && shmemi_current->n > 1)
-        return shmemi_fail(-ENOTSUP, "the %s driver or device %d here cannot share memory with other processes",
-                           hal->maker, kind->number);
+        return shmemi_device_alone(hal, kind->number, &info);
     memcpy(out->survey.id, info.id, sizeof info.id);
     out->survey.free_bytes = info.free_bytes;
     return 0;

@@ -81,7 +81,7 @@ static int home_of(const long *address)
 
 static uint64_t *copy_at(const struct lock *l, int pe)
 {
-    return shmemi_remote(l->fn, l->address, sizeof(long), pe);
+    return shmemi_remote(l->fn, "lock", l->address, sizeof(long), pe);
 }
 
 static struct lock open_lock(const char *fn, long *address)
@@ -194,7 +194,7 @@ void shmemi_lock_set(const char *fn, long *lock)
     uint64_t theirs = change(copy_at(&l, before), NEXT_MASK, l.mine);
     if ((theirs & NEXT_MASK) || !(theirs & (WAITING | HOLDING)))
         no_lock(&l, theirs);
-    wake(before); /* it may wait in clear for who comes next */
+    wake(before);                      /* it may wait in clear for who comes next */
     wait_for(&l, holding, before + 1); /* it holds the lock, or waits for it */
 }
 

@@ -4,12 +4,14 @@
 #include "memory.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "await.h"
 #include "base/compiler.h"
+#include "base/log.h"
 #include "device_heap.h"
 #include "exchange.h"
 #include "export.h"
@@ -18,33 +20,81 @@
 #include "job/statics.h"
 #include "order.h"
 
-enum operation { ALLOCATE = 1, RESIZE, FREE, CLEAR, MOVE };
-static const char *const verbs[] = {"another collective",      "an allocation",   "a reallocation", "a free",
-                                    "memory with zeros in it", "a move of memory"};
+enum operation { ALLOCATE = 1, ALLOCATE_ZEROS, RESIZE, FREE, CLEAR, MOVE };
+static const char *const verbs[] = {"", "allocates", "allocates zeros", "reallocates", "frees", "clears", "moves"};
+
+/* Who asks; told to the others by its place here. */
+static const char *const calls[] = {"",
+                                    "shmem_malloc",
+                                    "shmem_malloc_with_hints",
+                                    "shmem_align",
+                                    "shmem_calloc",
+                                    "shmem_realloc",
+                                    "shmem_free",
+                                    "shmalloc",
+                                    "shmemalign",
+                                    "shrealloc",
+                                    "shfree",
+                                    "shmemx_malloc",
+                                    "shmemx_malloc_kind",
+                                    "shmemx_align_kind",
+                                    "shmemx_calloc_kind",
+                                    "shmemx_free"};
+enum { CALLS = sizeof calls / sizeof *calls };
 
 /* What each PE publishes. */
 struct request {
-    uint16_t operation, kind; /* of memory */
-    int32_t rc;               /* of the local part */
+    uint8_t operation, call; /* enum operation, and of calls[] */
+    uint16_t kind;           /* of memory */
+    int32_t rc;              /* of the local part */
     uint64_t offset, size, align;
     char text[SHMEMI_PUBLISH_BYTES - 32];
 };
 _Static_assert(sizeof(struct request) == SHMEMI_PUBLISH_BYTES, "one publication");
 
+static uint8_t number_of(const char *call)
+{
+    for (unsigned i = 1; call && i < CALLS; i++)
+        if (!strcmp(call, calls[i]))
+            return (uint8_t)i;
+    return 0;
+}
+
+/* "calls shmem_calloc(64 bytes, alignment 0, at offset 128)". What is no such request says nothing but that. */
+static void describe(const struct request *r, bool with_kind, char *out, size_t size)
+{
+    const char *call = r->call < CALLS ? calls[r->call] : "";
+    if (!r->operation || r->operation > MOVE) {
+        snprintf(out, size, "makes another call (a barrier, another collective, or the end)");
+        return;
+    }
+    snprintf(out, size, "%s%s(%zu bytes%s%s, alignment %zu, at offset %zu)", *call ? "calls " : verbs[r->operation],
+             call, (size_t)r->size, with_kind ? " of kind " : "", with_kind ? shmemi_kind_name(r->kind) : "",
+             (size_t)r->align, (size_t)r->offset);
+}
+
 static int differ(int pe, const struct request *theirs, const struct request *mine)
 {
-    const char *verb = theirs->operation <= MOVE ? verbs[theirs->operation] : "something else";
-    const char *kinds[2] = {"", ""};
-    if (theirs->kind != mine->kind && theirs->operation && theirs->operation <= MOVE) {
-        kinds[0] = shmemi_kind_name(mine->kind);
-        kinds[1] = shmemi_kind_name(theirs->kind);
+    char own[200], others[200];
+    bool kinds = theirs->kind != mine->kind;
+    describe(mine, kinds, own, sizeof own);
+    describe(theirs, kinds, others, sizeof others);
+    return shmemi_fail(-EINVAL, "PE %d %s, but PE %d %s: all PEs must make the same calls in the same order",
+                       shmemi_current->me, own, pe, others);
+}
+
+/* Who says aloud that the last allocation failed: PE 0 where all PEs fail alike, else those that do. */
+static _Thread_local bool speaks;
+
+static void choose_speaker(const struct request *mine)
+{
+    struct request theirs;
+    bool all = true;
+    for (int pe = 0; all && pe < shmemi_current->n; pe++) {
+        memcpy(&theirs, shmemi_published(pe), sizeof theirs);
+        all = theirs.rc < 0;
     }
-    return shmemi_fail(-EINVAL,
-                       "PE %d asks for %s of %zu bytes%s%s (alignment %zu, at offset %zu), but PE %d for %s of %zu "
-                       "bytes%s%s (alignment %zu, at offset %zu): all PEs must make the same calls in the same order",
-                       shmemi_current->me, verbs[mine->operation], (size_t)mine->size, *kinds[0] ? " of kind " : "",
-                       kinds[0], (size_t)mine->align, (size_t)mine->offset, pe, verb, (size_t)theirs->size,
-                       *kinds[1] ? " of kind " : "", kinds[1], (size_t)theirs->align, (size_t)theirs->offset);
+    speaks = all ? shmemi_current->me == 0 : mine->rc < 0;
 }
 
 /* Compares requests and results of all PEs; the first PE that failed speaks for all. */
@@ -56,7 +106,7 @@ static int agree(const struct request *mine)
         memcpy(&theirs, shmemi_published(pe), sizeof theirs);
         theirs.text[sizeof theirs.text - 1] = 0;
         if (theirs.operation != mine->operation || theirs.kind != mine->kind || theirs.size != mine->size ||
-            theirs.align != mine->align || (mine->operation != ALLOCATE && theirs.offset != mine->offset))
+            theirs.align != mine->align || (mine->operation > ALLOCATE_ZEROS && theirs.offset != mine->offset))
             return differ(pe, &theirs, mine);
         if (theirs.rc < 0 && mine->rc < 0)
             rc = mine->rc; /* its own text is whole */
@@ -66,6 +116,8 @@ static int agree(const struct request *mine)
         else if (theirs.offset != mine->offset && mine->rc >= 0)
             return differ(pe, &theirs, mine);
     }
+    if (rc < 0)
+        choose_speaker(mine);
     return rc;
 }
 
@@ -141,28 +193,34 @@ static uint16_t kind_of(const struct shmemi_device_heap *heap)
 
 /* --- blocks ------------------------------------------------------------------------------------------------------- */
 
-/* rc: negative when this PE cannot, which the others hear. */
-static int allocate(struct shmemi_device_heap *heap, int rc, size_t size, size_t align, void **out)
+/* mine: operation, call, size and align. rc: negative when this PE cannot, which the others hear. */
+static int allocate(struct shmemi_device_heap *heap, int rc, struct request mine, void **out)
 {
     size_t offset = 0;
     if (rc == 0)
-        rc = find_block(heap, size, align, &offset);
-    struct request mine = {
-        .operation = ALLOCATE, .kind = kind_of(heap), .size = size, .align = align, .offset = offset};
+        rc = find_block(heap, mine.size, mine.align, &offset);
+    mine.kind = kind_of(heap);
+    mine.offset = offset;
     note_failure(&mine, rc);
     if ((rc = agree(&mine)) < 0)
         return rc;
-    take_block(heap, size, align, offset);
+    take_block(heap, mine.size, mine.align, offset);
     *out = (heap ? heap->base : shmemi_current->heap) + offset;
     return 0;
 }
 
-int shmemi_allocate(size_t size, size_t align, long hints, void **out)
+static struct request request(enum operation operation, const char *fn, size_t size, size_t align)
 {
-    (void)hints; /* placement hints: every block has cache lines of its own already */
+    return (struct request){.operation = (uint8_t)operation, .call = number_of(fn), .size = size, .align = align};
+}
+
+int shmemi_allocate(size_t size, size_t align, void **out)
+{
     *out = NULL;
     int rc = need_job();
-    return rc < 0 || (rc = check_align(align)) < 0 || size == 0 ? rc : allocate(NULL, 0, size, align, out);
+    return rc < 0 || (rc = check_align(align)) < 0 || size == 0
+               ? rc
+               : allocate(NULL, 0, request(ALLOCATE, NULL, size, align), out);
 }
 
 /* The heap of a kind, made at its first use; *heap NULL: in host memory. */
@@ -189,14 +247,19 @@ static int check_number(const struct shmemi_device_heap *heap, int number)
                      shmemi_kind_name(heap->kind.which), number, heap->kind.number);
 }
 
-int shmemi_allocate_kind(struct shmemi_kind kind, size_t size, size_t align, void **out)
+static int allocate_kind(struct shmemi_kind kind, struct request wish, void **out)
 {
     struct shmemi_device_heap *heap;
     *out = NULL;
     int rc = need_job();
-    if (rc < 0 || (rc = check_align(align)) < 0 || size == 0 || (rc = heap_of(kind, &heap)) < 0)
+    if (rc < 0 || (rc = check_align(wish.align)) < 0 || wish.size == 0 || (rc = heap_of(kind, &heap)) < 0)
         return rc;
-    return allocate(heap, check_number(heap, kind.number), size, align, out);
+    return allocate(heap, check_number(heap, kind.number), wish, out);
+}
+
+int shmemi_allocate_kind(const char *fn, struct shmemi_kind kind, size_t size, size_t align, void **out)
+{
+    return allocate_kind(kind, request(ALLOCATE, fn, size, align), out);
 }
 
 int shmemi_kind_of_name(const char *name, struct shmemi_kind *out)
@@ -215,7 +278,7 @@ static int no_block(const void *block)
         -EINVAL, "%p is not the beginning of an allocated block of the symmetric heap (freed already, perhaps)", block);
 }
 
-int shmemi_release(void *block)
+int shmemi_release(const char *fn, void *block)
 {
     struct shmemi_device_heap *heap;
     size_t offset;
@@ -225,7 +288,9 @@ int shmemi_release(void *block)
     size_t size = look_up(block, &heap, &offset);
     if (!size)
         return no_block(block);
-    struct request mine = {.operation = FREE, .kind = kind_of(heap), .size = size, .offset = offset};
+    struct request mine = request(FREE, fn, size, 0);
+    mine.kind = kind_of(heap);
+    mine.offset = offset;
     note_failure(&mine, heap ? shmemi_device_heap_may_free(heap->pool, offset) : 0);
     shmemi_quiet();
     if ((rc = agree(&mine)) < 0)
@@ -234,14 +299,26 @@ int shmemi_release(void *block)
     return 0;
 }
 
+/* A program that looks at NULL alone cannot say why, so this does: once, or each time with SHMEM_DEBUG. */
+static void say_why(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    bool checked = shmemi_current->parts->checked;
+    if (speaks && (!atomic_flag_test_and_set(&said) || checked)) /* pairs with nothing: only one finds it unset */
+        shmemi_warn("heap", "%s; NULL is returned%s", shmemi_last_error(),
+                    checked ? "" : " (said once; with SHMEM_DEBUG=1 each time)");
+}
+
 /* What the standard answers with NULL stays NULL; a mistake of the program ends the job. */
 static void *or_null(const char *fn, int rc, void *block)
 {
-    if (rc < 0 && rc != -ENOMEM)
+    if (rc >= 0)
+        return block;
+    if (rc != -ENOMEM)
         shmemi_require(fn, rc);
-    if (rc < 0)
-        shmemi_fail_in(rc, "%s", fn);
-    return rc < 0 ? NULL : block;
+    shmemi_fail_in(rc, "%s", fn);
+    say_why();
+    return NULL;
 }
 
 /* Where a block goes for which nothing is said but hints: what is to be changed atomically or waited for has to be in
@@ -255,21 +332,23 @@ static struct shmemi_kind usual_kind(long hints)
 void *shmemi_heap_alloc(const char *fn, size_t size, size_t align, long hints)
 {
     void *block = NULL;
-    int rc = shmemi_allocate_kind(usual_kind(hints), size, align, &block);
+    speaks = shmemi_current->me == 0;
+    int rc = shmemi_allocate_kind(fn, usual_kind(hints), size, align, &block);
     return or_null(fn, rc, block);
 }
 
-int shmemi_allocate_zeros(struct shmemi_kind kind, size_t count, size_t size, void **out)
+int shmemi_allocate_zeros(const char *fn, struct shmemi_kind kind, size_t count, size_t size, void **out)
 {
     size_t bytes, offset;
     *out = NULL;
     if (shmemi_mul_overflows(count, size, &bytes))
         return shmemi_fail(-ENOMEM, "count %zu times size %zu is more than an address space", count, size);
-    int rc = shmemi_allocate_kind(kind, bytes, 0, out);
+    int rc = allocate_kind(kind, request(ALLOCATE_ZEROS, fn, bytes, 0), out);
     if (rc < 0 || !*out)
         return rc;
     struct shmemi_device_heap *heap = shmemi_device_heap_holding(*out, &offset);
-    struct request mine = {.operation = CLEAR, .kind = kind_of(heap), .size = bytes};
+    struct request mine = request(CLEAR, fn, bytes, 0);
+    mine.kind = kind_of(heap);
     if (heap)
         note_failure(&mine, shmemi_device_clear(*out, bytes));
     else
@@ -284,23 +363,25 @@ int shmemi_allocate_zeros(struct shmemi_kind kind, size_t count, size_t size, vo
 void *shmemi_heap_calloc(const char *fn, size_t count, size_t size)
 {
     void *block = NULL;
-    int rc = shmemi_allocate_zeros(usual_kind(0), count, size, &block);
+    speaks = shmemi_current->me == 0;
+    int rc = shmemi_allocate_zeros(fn, usual_kind(0), count, size, &block);
     return or_null(fn, rc, block);
 }
 
 void shmemi_heap_free(const char *fn, void *block)
 {
-    shmemi_require(fn, shmemi_release(block));
+    shmemi_require(fn, shmemi_release(fn, block));
 }
 
 /* A block elsewhere, with the contents. When this PE cannot copy them, all keep the old one. */
-static int move_block(struct shmemi_device_heap *heap, void *block, size_t old, size_t size, void **out)
+static int move_block(const char *fn, struct shmemi_device_heap *heap, void *block, size_t old, size_t size, void **out)
 {
     void *moved;
-    int rc = allocate(heap, 0, size, 0, &moved);
+    int rc = allocate(heap, 0, request(ALLOCATE, fn, size, 0), &moved);
     if (rc < 0)
         return rc;
-    struct request mine = {.operation = MOVE, .kind = kind_of(heap), .size = size};
+    struct request mine = request(MOVE, fn, size, 0);
+    mine.kind = kind_of(heap);
     if (heap)
         note_failure(&mine, shmemi_device_copy(moved, block, old < size ? old : size));
     else
@@ -310,16 +391,18 @@ static int move_block(struct shmemi_device_heap *heap, void *block, size_t old, 
         return rc;
     }
     *out = moved;
-    return shmemi_release(block);
+    return shmemi_release(fn, block);
 }
 
-static int resize(void *block, size_t size, void **out)
+static int resize(const char *fn, void *block, size_t size, void **out)
 {
     struct shmemi_device_heap *heap;
     size_t offset, old = look_up(block, &heap, &offset);
     if (!old)
         return no_block(block);
-    struct request mine = {.operation = RESIZE, .kind = kind_of(heap), .size = size, .offset = offset};
+    struct request mine = request(RESIZE, fn, size, 0);
+    mine.kind = kind_of(heap);
+    mine.offset = offset;
     shmemi_quiet();
     int rc = heap ? shmemi_device_heap_may_free(heap->pool, offset) : 0;
     if (rc == 0)
@@ -331,7 +414,7 @@ static int resize(void *block, size_t size, void **out)
     *out = block;
     if (agreed < 0 || rc > 0) /* whether it fits in place is the same on every PE */
         return agreed;
-    return move_block(heap, block, old, size, out);
+    return move_block(fn, heap, block, old, size, out);
 }
 
 void *shmemi_heap_realloc(const char *fn, void *block, size_t size)
@@ -344,7 +427,8 @@ void *shmemi_heap_realloc(const char *fn, void *block, size_t size)
         return NULL;
     }
     void *moved = NULL;
-    int rc = resize(block, size, &moved);
+    speaks = shmemi_current->me == 0;
+    int rc = resize(fn, block, size, &moved);
     return or_null(fn, rc, moved);
 }
 

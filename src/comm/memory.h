@@ -18,12 +18,12 @@ void shmemi_heap_free(const char *fn, void *block);
 
 /* As shmemi_heap_alloc, but in host memory, whatever the usual kind is, and a failure of any kind is a negative errno
    with the text, for interfaces that do not end the job. */
-int shmemi_allocate(size_t size, size_t align, long hints, void **out);
-int shmemi_release(void *block);
+int shmemi_allocate(size_t size, size_t align, void **out);
+int shmemi_release(const char *fn, void *block);
 
-/* The same of a kind, whose heap is made at its first use. */
-int shmemi_allocate_kind(struct shmemi_kind kind, size_t size, size_t align, void **out);
-int shmemi_allocate_zeros(struct shmemi_kind kind, size_t count, size_t size, void **out);
+/* The same of a kind, whose heap is made at its first use. fn: the public function, or NULL; other PEs are told. */
+int shmemi_allocate_kind(const char *fn, struct shmemi_kind kind, size_t size, size_t align, void **out);
+int shmemi_allocate_zeros(const char *fn, struct shmemi_kind kind, size_t count, size_t size, void **out);
 /* 'host', 'npu', 'cuda:1'; NULL and 'default' for the job's usual kind. -EINVAL: none. */
 int shmemi_kind_of_name(const char *name, struct shmemi_kind *out);
 

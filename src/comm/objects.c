@@ -229,7 +229,7 @@ static int make_table(void)
     const struct shmemi_job *job = shmemi_current;
     size_t bytes = SHMEMI_OBJECT_WAIT_ROWS * sizeof(struct shmemi_wait_row);
     void *rows = NULL;
-    int rc = shmemi_allocate(bytes, SHMEMI_LINE, 0, &rows);
+    int rc = shmemi_allocate(bytes, SHMEMI_LINE, &rows);
     if (rc < 0)
         return rc;
     memset(rows, 0, bytes);
@@ -243,7 +243,7 @@ static int make_table(void)
 static int fill(const struct shmemi_object_spec *spec, struct block *block)
 {
     void *buffer = NULL;
-    int rc = shmemi_allocate(block->bytes + block->note_bytes, SHMEMI_LINE, 0, &buffer);
+    int rc = shmemi_allocate(block->bytes + block->note_bytes, SHMEMI_LINE, &buffer);
     if (rc < 0)
         return rc;
     shmemi_object_init(buffer, spec);
@@ -417,7 +417,7 @@ static int no_enter(struct shmemi_object_home *home)
 static int give(struct shmemi_object_home *home, void *buffer)
 {
     (void)home;
-    return shmemi_release(buffer); /* which compares and waits: nobody's is used again before all are gone */
+    return shmemi_release(NULL, buffer); /* which compares and waits: nobody's is used again before all are gone */
 }
 
 static int last_closed(struct shmemi_object_home *home)

@@ -15,12 +15,13 @@ size_t shmemi_bytes_overflow(const char *fn, size_t nelems, size_t size)
 }
 
 /* Where the peer's end is, and whether either end is memory of a device. */
-static void *both_ends(const char *fn, const void *there, const void *here, size_t bytes, int pe, bool *device)
+static void *both_ends(const char *fn, const char *argument, const void *there, const void *here, size_t bytes, int pe,
+                       bool *device)
 {
     *device = false;
     if (!shmemi_near_devices())
-        return shmemi_remote(fn, there, bytes, pe);
-    void *at = shmemi_reach(fn, there, bytes, pe, device);
+        return shmemi_remote(fn, argument, there, bytes, pe);
+    void *at = shmemi_reach(fn, argument, there, bytes, pe, device);
     *device |= shmemi_is_device(here);
     return at;
 }
@@ -28,7 +29,7 @@ static void *both_ends(const char *fn, const void *there, const void *here, size
 void shmemi_move_to_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe)
 {
     bool device;
-    void *to = both_ends(fn, dest, source, bytes, pe, &device);
+    void *to = both_ends(fn, "dest", dest, source, bytes, pe, &device);
     if (shmemi_unlikely(device))
         shmemi_require(fn, shmemi_device_copy(to, source, bytes));
     else
@@ -38,7 +39,7 @@ void shmemi_move_to_slow(const char *fn, void *dest, const void *source, size_t 
 void shmemi_move_from_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe)
 {
     bool device;
-    const void *from = both_ends(fn, source, dest, bytes, pe, &device);
+    const void *from = both_ends(fn, "source", source, dest, bytes, pe, &device);
     if (shmemi_unlikely(device))
         shmemi_require(fn, shmemi_device_copy(dest, from, bytes));
     else
@@ -49,7 +50,7 @@ void shmemi_move_from_slow(const char *fn, void *dest, const void *source, size_
 void shmemi_begin_to_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe)
 {
     bool device = false;
-    void *to = !shmemi_near_devices() ? NULL : shmemi_reach(fn, dest, bytes, pe, &device);
+    void *to = !shmemi_near_devices() ? NULL : shmemi_reach(fn, "dest", dest, bytes, pe, &device);
     if (device)
         shmemi_require(fn, shmemi_device_copy_begin(to, source, bytes));
     else
@@ -59,7 +60,7 @@ void shmemi_begin_to_slow(const char *fn, void *dest, const void *source, size_t
 void shmemi_begin_from_slow(const char *fn, void *dest, const void *source, size_t bytes, int pe)
 {
     bool device;
-    const void *from = both_ends(fn, source, dest, bytes, pe, &device);
+    const void *from = both_ends(fn, "source", source, dest, bytes, pe, &device);
     if (shmemi_unlikely(device))
         shmemi_require(fn, shmemi_device_copy_begin(dest, from, bytes));
     else
@@ -114,10 +115,10 @@ void shmemi_iput(const char *fn, void *dest, const void *source, ptrdiff_t dst, 
     extent(fn, "sst", sst, bsize, nblocks, size);
     if (shmemi_near_devices()) {
         bool device;
-        copy_by_devices(fn, shmemi_reach(fn, dest, bytes, pe, &device), source,
+        copy_by_devices(fn, shmemi_reach(fn, "dest", dest, bytes, pe, &device), source,
                         &(struct strided){dst, sst, bsize, nblocks, size});
     } else
-        copy_blocks(shmemi_remote(fn, dest, bytes, pe), dst, source, sst, bsize, nblocks, size);
+        copy_blocks(shmemi_remote(fn, "dest", dest, bytes, pe), dst, source, sst, bsize, nblocks, size);
     shmemi_stored(pe);
 }
 
@@ -130,15 +131,15 @@ void shmemi_iget(const char *fn, void *dest, const void *source, ptrdiff_t dst, 
     extent(fn, "dst", dst, bsize, nblocks, size);
     if (shmemi_near_devices()) {
         bool device;
-        copy_by_devices(fn, dest, shmemi_reach(fn, source, bytes, pe, &device),
+        copy_by_devices(fn, dest, shmemi_reach(fn, "source", source, bytes, pe, &device),
                         &(struct strided){dst, sst, bsize, nblocks, size});
     } else
-        copy_blocks(dest, dst, shmemi_remote(fn, source, bytes, pe), sst, bsize, nblocks, size);
+        copy_blocks(dest, dst, shmemi_remote(fn, "source", source, bytes, pe), sst, bsize, nblocks, size);
 }
 
 void shmemi_signal_update(const char *fn, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)
 {
-    uint64_t *word = shmemi_remote(fn, sig_addr, sizeof *word, pe);
+    uint64_t *word = shmemi_remote(fn, "sig_addr", sig_addr, sizeof *word, pe);
     if ((uintptr_t)word % sizeof *word)
         shmemi_die(fn, "sig_addr is %p, which is not aligned to 8 bytes", (void *)sig_addr);
     /* [put] release: whoever acquires this word (wait, test, signal_fetch) sees the data that was put before. */
@@ -162,7 +163,7 @@ void shmemi_put_signal(const char *fn, void *dest, const void *source, size_t ne
 
 uint64_t shmemi_signal_fetch(const char *fn, const uint64_t *sig_addr)
 {
-    const uint64_t *word = shmemi_remote(fn, sig_addr, sizeof *word, shmemi_current->me);
+    const uint64_t *word = shmemi_remote(fn, "sig_addr", sig_addr, sizeof *word, shmemi_current->me);
     return __atomic_load_n(word, __ATOMIC_ACQUIRE); /* [put] pairs with shmemi_signal_update() */
 }
 

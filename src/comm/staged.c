@@ -77,7 +77,7 @@ static int begin(const struct call *mine)
     if (rc == 0)
         rc = compare_calls(mine);
     if (rc == 0 && mine->bytes && !parts->stage)
-        rc = shmemi_allocate(2 * HALF, 0, 0, (void **)&parts->stage);
+        rc = shmemi_allocate(2 * HALF, 0, (void **)&parts->stage);
     return rc;
 }
 

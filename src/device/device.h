@@ -19,8 +19,15 @@
 /* --- devices ------------------------------------------------------------------------------------------------------ */
 
 /* The back end of a type, opened. *count (may be NULL): its devices. -EINVAL: no such type; -ENODEV and -ENOTSUP with
-   what is missing. */
+   what is missing, unless SHMEM_DEVICE_FALLBACK=host: then host memory stands in for the rest of this process's life,
+   and a warning says so, once. */
 int shmemi_device_open(const char *type, const struct shmemi_device_hal **out, int *count);
+/* The same, without a warning: for those who only ask. */
+int shmemi_device_look_up(const char *type, const struct shmemi_device_hal **out, int *count);
+/* The same, with the driver or not at all. */
+int shmemi_device_open_driver(const char *type, const struct shmemi_device_hal **out, int *count);
+/* Why one that was opened stands in: what the driver said. */
+const char *shmemi_device_why_not(const struct shmemi_device_hal *stand_in);
 
 /* 0, or -EPERM in a forked child of a process that used devices. */
 int shmemi_device_check_process(void);
@@ -147,6 +154,8 @@ void shmemi_device_heap_use(struct shmemi_device_pool *heap, struct shmemi_block
    rights of others, -EINVAL for what is not in one buffer or piece; -ENOTSUP: it was allocated in a way that cannot be
    shared. what: segment, offset and bytes are filled in. */
 int shmemi_device_export(const void *address, size_t bytes, struct shmemi_export *what, char text[SHMEMI_KEY_TEXT]);
+/* -ENOTSUP, with the text why memory of that device cannot be shared, by what describe() says of it. */
+int shmemi_device_alone(const struct shmemi_device_hal *hal, int device, const struct shmemi_device_info *info);
 /* -ENOENT: no pool of this process made it. */
 int shmemi_device_revoke(const struct shmemi_key *key);
 

@@ -153,7 +153,20 @@ static int choose_device(const struct shmemi_device_ticket *ticket, int wanted, 
         return shmemi_fail(-EINVAL, "this is no ticket for a device's memory");
     int home = -1, rc = shmemi_device_open(of->type, hal, NULL);
     if (rc < 0)
-        return shmemi_fail_in(rc, "the key opens memory of a device of type '%s'", of->type);
+        return of->stands_in
+                   ? shmemi_fail_in(rc,
+                                    "the key opens host memory that stands in for type '%s' in its owner, and "
+                                    "can do so here, too, with SHMEM_DEVICE_FALLBACK=host",
+                                    of->type)
+                   : shmemi_fail_in(rc, "the key opens memory of a device of type '%s'", of->type);
+    if (*hal != of)
+        return shmemi_fail(-ENODEV,
+                           of->stands_in
+                               ? "the key opens host memory that stands in for type '%s' in its owner "
+                                 "(SHMEM_DEVICE_FALLBACK=host), and this process has a device of that type"
+                               : "the key opens memory of a device of type '%s', for which host memory stands "
+                                 "in here (SHMEM_DEVICE_FALLBACK=host)",
+                           of->type);
     *device = wanted;
     if (wanted < 0 && (rc = (*hal)->find(ticket->id, &home)) == 0)
         *device = home;

@@ -431,6 +431,19 @@ void shmemi_device_unpin(const void *address)
     free(gone);
 }
 
+static int cannot_share(const struct shmemi_device_hal *hal, int device)
+{
+    struct shmemi_device_info info;
+    int rc = hal->describe(device, &info);
+    return rc < 0 ? rc : shmemi_device_alone(hal, device, &info);
+}
+
+int shmemi_device_alone(const struct shmemi_device_hal *hal, int device, const struct shmemi_device_info *info)
+{
+    return shmemi_fail(-ENOTSUP, "memory of %s device %d cannot be shared with other processes: %s", hal->maker, device,
+                       *info->alone ? info->alone : "it refuses the driver's calls for that");
+}
+
 int shmemi_device_export(const void *address, size_t bytes, struct shmemi_export *what, char text[SHMEMI_KEY_TEXT])
 {
     struct shmemi_device_span span;
@@ -442,8 +455,7 @@ int shmemi_device_export(const void *address, size_t bytes, struct shmemi_export
     if (span.adopted)
         return shmemi_adopted_export(address, bytes, what, text);
     if (span.memory->way == SHMEMI_WAY_NONE)
-        return shmemi_fail(-ENOTSUP, "the %s driver or device here cannot share memory with other processes",
-                           span.hal->maker);
+        return cannot_share(span.hal, span.device);
     what->bytes = bytes;
     pthread_mutex_lock(&span.pool->lock);
     if ((rc = locate(span.pool, address, what)) == 0 && (rc = shmemi_share_export(span.pool->share, what, text)) == 0)

@@ -4,13 +4,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/futex.h"
+#include "base/thread.h"
 #include "request_internal.h"
 
 enum {
@@ -182,22 +181,6 @@ static void end(void)
     shmemi_request_rings_free();
 }
 
-static int create(void)
-{
-    sigset_t all, before;
-    pthread_attr_t small;
-    sigfillset(&all); /* signals belong to the program's own threads */
-    pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, STACK);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&proxy.thread, &small, run, NULL);
-    if (rc == EINVAL) /* thread-local variables of the program alone are larger */
-        rc = pthread_create(&proxy.thread, NULL, run, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&small);
-    return rc ? shmemi_fail(-rc, "starting the thread for requests of streams: %s", strerror(rc)) : 0;
-}
-
 bool shmemi_proxy_ends(void)
 {
     return proxy.ending;
@@ -207,7 +190,8 @@ int shmemi_proxy_start(void)
 {
     int rc = 0;
     pthread_mutex_lock(&proxy.starting);
-    if (!proxy.runs && (rc = create()) == 0) {
+    if (!proxy.runs &&
+        (rc = shmemi_thread_start(&proxy.thread, "the thread for requests of streams", STACK, run, NULL)) == 0) {
         proxy.runs = true;
         atexit(end);
     }

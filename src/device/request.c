@@ -11,7 +11,7 @@
 #include "base/futex.h"
 #include "request_internal.h"
 
-enum { DEVICES_MOST = 64, KINDS = 2 };
+enum { DEVICES_MOST = 64, KINDS = SHMEMI_DEVICE_HALS };
 
 /* The places of one device. */
 struct shmemi_request_ring {
@@ -73,7 +73,7 @@ void shmemi_request_rings_free(void)
 static int kind_of(const struct shmemi_stream *stream)
 {
     SHMEMI_ASSERT(stream->stream.device >= 0 && stream->stream.device < DEVICES_MOST);
-    return stream->hal == shmemi_device_hal(0) ? 0 : 1;
+    return shmemi_device_index(stream->hal);
 }
 
 static _Atomic(struct shmemi_request_ring *) *place_of_ring(const struct shmemi_stream *stream)

@@ -14,62 +14,7 @@
 #include "device_internal.h"
 #include "request_internal.h"
 
-enum { DEVICES_MOST = 64, KINDS = 2 };
-
-/* --- processes ---------------------------------------------------------------------------------------------------- */
-
-static atomic_bool used, forked, opened[KINDS];
-
-static int kind_of(const struct shmemi_device_hal *hal)
-{
-    return hal == shmemi_device_hal(0) ? 0 : 1;
-}
-
-/* [forked] relaxed, all: a child begins with one thread, which this is, and sees what was before the fork. */
-static void in_child(void)
-{
-    atomic_store_explicit(&forked, atomic_load_explicit(&used, memory_order_relaxed), memory_order_relaxed);
-    shmemi_device_table_in_child();
-    shmemi_device_pools_in_child();
-}
-
-static void watch(void)
-{
-    pthread_atfork(NULL, NULL, in_child);
-}
-
-int shmemi_device_check_process(void)
-{
-    return atomic_load_explicit(&forked, memory_order_relaxed) /* [forked] */
-               ? shmemi_fail(-EPERM, "this process was forked by one that had used devices, and drivers do not survive "
-                                     "fork: start such processes anew, by exec (in Python with the start method "
-                                     "'spawn'), or fork before a device is first used")
-               : 0;
-}
-
-int shmemi_device_open(const char *type, const struct shmemi_device_hal **out, int *count)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    int ignored, rc = shmemi_device_check_process();
-    if (rc < 0)
-        return rc;
-    const struct shmemi_device_hal *hal = shmemi_device_of(type);
-    if (!hal)
-        return shmemi_fail(-EINVAL, "'%s' is no type of device: there are npu and cuda", type);
-    pthread_once(&once, watch);
-    if ((rc = hal->open(count ? count : &ignored)) < 0)
-        return rc;
-    atomic_store_explicit(&used, true, memory_order_relaxed); /* [forked] */
-    /* [opened] relaxed: whoever sees it late asks one driver less. */
-    atomic_store_explicit(&opened[kind_of(hal)], true, memory_order_relaxed);
-    *out = hal;
-    return 0;
-}
-
-bool shmemi_device_is_open(const struct shmemi_device_hal *hal)
-{
-    return atomic_load_explicit(&opened[kind_of(hal)], memory_order_relaxed); /* [opened] */
-}
+enum { DEVICES_MOST = 64, KINDS = SHMEMI_DEVICE_HALS };
 
 /* --- threads ------------------------------------------------------------------------------------------------------ */
 
@@ -152,10 +97,17 @@ int shmemi_stream_create(const char *type, int device, struct shmemi_stream **ou
 
 int shmemi_stream_wrap(const char *type, int device, void *native, struct shmemi_stream **out)
 {
+    bool done;
     int rc = new_stream(type, device, out);
-    if (rc == 0)
-        (*out)->stream.driver = native;
-    return rc;
+    if (rc < 0)
+        return rc;
+    (*out)->stream.driver = native;
+    if ((*out)->hal->stands_in) { /* there are none but its own */
+        rc = (*out)->hal->query((*out)->stream, &done);
+        if (rc == -EBADFD)
+            free(*out);
+    }
+    return rc == -EBADFD ? rc : 0;
 }
 
 /* Waits a while for the host to have done its part of what was queued; false when that is so. */
@@ -291,7 +243,7 @@ static void begin_owns(void)
 
 int shmemi_device_own_stream(const struct shmemi_device_hal *hal, int device, struct shmemi_device_stream *out)
 {
-    int kind = kind_of(hal), rc = 0;
+    int kind = shmemi_device_index(hal), rc = 0;
     SHMEMI_ASSERT(device >= 0 && device < DEVICES_MOST);
     pthread_once(&owns_once, begin_owns);
     pthread_mutex_lock(&owns[kind][device].lock);
@@ -307,12 +259,12 @@ int shmemi_device_own_stream(const struct shmemi_device_hal *hal, int device, st
 
 void shmemi_device_let_stream_go(const struct shmemi_device_hal *hal, int device)
 {
-    pthread_mutex_unlock(&owns[kind_of(hal)][device].lock);
+    pthread_mutex_unlock(&owns[shmemi_device_index(hal)][device].lock);
 }
 
 void shmemi_device_note_begun(const struct shmemi_device_hal *hal, int device)
 {
-    int kind = kind_of(hal);
+    int kind = shmemi_device_index(hal);
     if (!owns[kind][device].begun)
         atomic_fetch_add_explicit(&begun, 1,
                                   memory_order_relaxed); /* [begun] read by this thread, or who is told by it */
@@ -337,8 +289,8 @@ int shmemi_device_finish_begun(void)
     int rc = 0;
     if (!atomic_load_explicit(&begun, memory_order_acquire)) /* [begun] */
         return 0;
-    for (int kind = 0; kind < KINDS; kind++)
-        for (int i = 0; i < DEVICES_MOST; i++) {
+    for (int kind = 0; kind < KINDS && shmemi_device_hal(kind); kind++)
+        for (int i = 0; shmemi_device_is_open(shmemi_device_hal(kind)) && i < DEVICES_MOST; i++) {
             int one = finish_begun(kind, i);
             rc = rc < 0 ? rc : one;
         }
@@ -350,7 +302,7 @@ int shmemi_device_finish_begun(void)
 /* Also this library's own: a copy whose end was not seen, because the driver failed then, may be in there. */
 void shmemi_streams_finish(const struct shmemi_device_hal *hal)
 {
-    int kind = kind_of(hal);
+    int kind = shmemi_device_index(hal);
     pthread_mutex_lock(&listing);
     for (struct shmemi_stream *s = streams; s; s = s->next)
         if (s->hal == hal)

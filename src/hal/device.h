@@ -29,6 +29,9 @@ enum shmemi_device_way {
     SHMEMI_WAY_HANDLE_V1,  /* the same by the older calls */
     SHMEMI_WAY_KEY,        /* a name, checked against a list of processes (Ascend) */
     SHMEMI_WAY_LEGACY,     /* 64 bytes (CUDA, for memory that others allocated in one call) */
+    /* A file descriptor of host memory that stands in for a device's; what was adopted is reached by the kernel. */
+    SHMEMI_WAY_STAND_IN_NPU,
+    SHMEMI_WAY_STAND_IN_CUDA,
 };
 
 struct shmemi_device_info {
@@ -36,6 +39,7 @@ struct shmemi_device_info {
     uint8_t id[16]; /* names the device in every process of this machine, whatever numbers they see it under */
     size_t free_bytes, total_bytes;
     enum shmemi_device_way way; /* of sharing memory from allocate() */
+    char alone[256];            /* why it is not shared at all; empty where it is, or that is not known */
     bool can_signal;            /* write_value() and wait_value() work */
 };
 
@@ -107,6 +111,7 @@ static inline uint64_t *shmemi_words_told(const struct shmemi_device_words *word
 
 struct shmemi_device_hal {
     const char *type, *maker; /* "cuda", "CUDA" */
+    bool stands_in;           /* it is host memory in the place of that type's */
     unsigned ways;            /* 1 << way for each in which its memory is shared: nobody else has them */
     size_t copy_align;        /* of both addresses of a copy from device memory to device memory; 1: none is needed */
 
@@ -202,6 +207,7 @@ struct shmemi_device_hal {
 };
 
 extern const struct shmemi_device_hal shmemi_device_cuda, shmemi_device_ascend;
+extern const struct shmemi_device_hal shmemi_device_stand_in_cuda, shmemi_device_stand_in_npu;
 
 /* Runs every slot against the driver with one process on one device, compares every byte, and frees everything. 0, or
    the first failure, whose text names the step. steps (may be NULL): how many were done. */
@@ -209,18 +215,24 @@ int shmemi_device_self_test(const struct shmemi_device_hal *hal, int device, int
 
 enum { SHMEMI_TICKET_MAGIC = 0x54564453 };
 
-/* For back ends: an empty ticket of this process; a ticket that came from another process, judged by itself; and
-   whether the process that made it is known to be gone. */
+/* For back ends: an empty ticket of this process; a ticket that came from another process, judged by itself; whether
+   the number of the process that made it means that process here, too; and whether it is known to be gone. */
 void shmemi_device_begin_ticket(struct shmemi_device_ticket *out, enum shmemi_device_way way, size_t bytes,
                                 int32_t owner);
 int shmemi_device_check_ticket(const struct shmemi_device_ticket *ticket, int32_t self);
+bool shmemi_device_owner_is_near(const struct shmemi_device_ticket *ticket);
 bool shmemi_device_owner_is_gone(const struct shmemi_device_ticket *ticket);
 
 /* "file descriptors", for people. */
 const char *shmemi_device_way_name(enum shmemi_device_way way);
 
-/* The back end of a type ("cuda", "npu"); NULL: there is none of that name. The index-th; NULL past the last. */
+/* The back end of a type ("cuda", "npu") by its driver, or by host memory that stands in; NULL: there is none of that
+   name. The index-th of all, drivers first; NULL past the last, of which there are no more than SHMEMI_DEVICE_HALS. Its
+   index. */
+enum { SHMEMI_DEVICE_HALS = 4 };
 const struct shmemi_device_hal *shmemi_device_of(const char *type);
+const struct shmemi_device_hal *shmemi_device_stand_in_of(const char *type);
 const struct shmemi_device_hal *shmemi_device_hal(int index);
+int shmemi_device_index(const struct shmemi_device_hal *hal);
 
 #endif

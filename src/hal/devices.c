@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,13 +111,55 @@ int shmemi_hal_fallback(bool *host)
     return 0;
 }
 
+/* Where this process's job notes what was told; under the lock. */
+static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t *told_in_job;
+
+void shmemi_hal_fallback_in_job(_Atomic uint32_t *told)
+{
+    pthread_mutex_lock(&telling);
+    told_in_job = told;
+    pthread_mutex_unlock(&telling);
+}
+
+void shmemi_hal_fallback_in_child(void)
+{
+    pthread_mutex_init(&telling, NULL);
+    told_in_job = NULL;
+}
+
 bool shmemi_hal_fallback_untold(const char *type)
 {
     static atomic_flag told[DEVICES];
+    uint32_t before = 0;
     int i = 0;
     while (i < DEVICES - 1 && strcmp(type, devices[i].type) != 0)
         i++;
-    return !atomic_flag_test_and_set(&told[i]); /* pairs with nothing: only one finds it unset */
+    if (atomic_flag_test_and_set(&told[i])) /* pairs with nothing: only one finds it unset; nor does what follows */
+        return false;
+    pthread_mutex_lock(&telling);
+    if (told_in_job)
+        before = atomic_fetch_or_explicit(told_in_job, 1u << i, memory_order_relaxed);
+    pthread_mutex_unlock(&telling);
+    return !(before >> i & 1);
+}
+
+static const struct device *device_of(const char *type)
+{
+    const struct device *d = devices;
+    while (d < devices + DEVICES && strcmp(type, d->type) != 0)
+        d++;
+    return d < devices + DEVICES ? d : NULL;
+}
+
+void shmemi_hal_tell_fallback(const char *type, const char *why)
+{
+    char text[TEXT_MOST];
+    if (!shmemi_hal_fallback_untold(type))
+        return;
+    shmemi_log_configure(); /* there may be neither a job nor a pool yet; what is wrong with SHMEM_LOG these will say */
+    survey(device_of(type), text);
+    shmemi_warn("hal", "SHMEM_DEVICE_FALLBACK=host: host memory in place of type '%s': %s (%s)", type, why, text);
 }
 
 static int find_device(const struct device *d, bool fall_back, const struct shmemi_hal **out)
@@ -135,9 +178,7 @@ static int find_device(const struct device *d, bool fall_back, const struct shme
                          d->type, why, text);
     if (!fall_back)
         return rc;
-    if (shmemi_hal_fallback_untold(d->type))
-        shmemi_warn("hal", "SHMEM_DEVICE_FALLBACK=host: host memory in place of type '%s': %s (%s)", d->type, why,
-                    text);
+    shmemi_hal_tell_fallback(d->type, why);
     *out = &shmemi_hal_host;
     return 0;
 }
@@ -156,8 +197,8 @@ int shmemi_hal_find(const char *type, const struct shmemi_hal **out)
         *out = &shmemi_hal_host;
         return 0;
     }
-    for (int i = 0; i < DEVICES; i++)
-        if (!strcmp(type, devices[i].type))
-            return find_device(&devices[i], fall_back, out);
+    const struct device *d = device_of(type);
+    if (d)
+        return find_device(d, fall_back, out);
     return shmemi_fail(-EINVAL, "'%s' is no type of memory: there are host, npu, cuda and auto", type);
 }

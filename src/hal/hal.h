@@ -7,6 +7,7 @@
 #ifndef SHMEMI_HAL_HAL_H
 #define SHMEMI_HAL_HAL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -93,8 +94,15 @@ int shmemi_hal_find(const char *type, const struct shmemi_hal **out);
 
 /* *host: whether SHMEM_DEVICE_FALLBACK lets host memory stand in for a device's. -EINVAL: it holds something else. */
 int shmemi_hal_fallback(bool *host);
-/* Whether this process has still to say that host memory stands in for that type of device: true once. */
+/* Whether this process has still to say that host memory stands in for that type of device: true once, and only for one
+   process of a job. */
 bool shmemi_hal_fallback_untold(const char *type);
+/* Says so, with the reason, if it is still to be said. */
+void shmemi_hal_tell_fallback(const char *type, const char *why);
+/* Where the processes of this one's job note what was told, in memory that they share; NULL: it is in none. And in a
+   forked child, which is in none. */
+void shmemi_hal_fallback_in_job(_Atomic uint32_t *told);
+void shmemi_hal_fallback_in_child(void);
 
 /* The back end of a kind; NULL where it is absent. */
 const struct shmemi_hal *shmemi_hal(enum shmemi_memory_kind kind);

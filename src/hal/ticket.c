@@ -30,7 +30,8 @@ void shmemi_device_begin_ticket(struct shmemi_device_ticket *out, enum shmemi_de
 
 int shmemi_device_check_ticket(const struct shmemi_device_ticket *ticket, int32_t self)
 {
-    if (ticket->magic != SHMEMI_TICKET_MAGIC || ticket->way < SHMEMI_WAY_DESCRIPTOR || ticket->way > SHMEMI_WAY_LEGACY)
+    if (ticket->magic != SHMEMI_TICKET_MAGIC || ticket->way < SHMEMI_WAY_DESCRIPTOR ||
+        ticket->way > SHMEMI_WAY_STAND_IN_CUDA)
         return shmemi_fail(-EINVAL, "this is no ticket for a device's memory");
     if (ticket->bytes == 0 || ticket->bytes > SIZE_MAX / 2 || ticket->owner <= 0 ||
         (ticket->way == SHMEMI_WAY_KEY && !memchr(ticket->key, 0, sizeof ticket->key)))
@@ -56,10 +57,14 @@ static bool has_ended(int32_t pid)
     return after && after[1] == ' ' && (after[2] == 'Z' || after[2] == 'X');
 }
 
+bool shmemi_device_owner_is_near(const struct shmemi_device_ticket *ticket)
+{
+    return ticket->pid > 0 && ticket->pid_namespace && ticket->pid_namespace == pid_namespace();
+}
+
 bool shmemi_device_owner_is_gone(const struct shmemi_device_ticket *ticket)
 {
-    return ticket->pid > 0 && ticket->pid_namespace && ticket->pid_namespace == pid_namespace() &&
-           has_ended(ticket->pid);
+    return shmemi_device_owner_is_near(ticket) && has_ended(ticket->pid);
 }
 
 const char *shmemi_device_way_name(enum shmemi_device_way way)
@@ -68,6 +73,8 @@ const char *shmemi_device_way_name(enum shmemi_device_way way)
     case SHMEMI_WAY_NONE:
         break;
     case SHMEMI_WAY_DESCRIPTOR:
+    case SHMEMI_WAY_STAND_IN_NPU:
+    case SHMEMI_WAY_STAND_IN_CUDA:
         return "file descriptors";
     case SHMEMI_WAY_HANDLE_V2:
         return "shareable handles (second interface)";

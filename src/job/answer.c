@@ -50,6 +50,20 @@ static void give_descriptor(int socket, uint64_t which)
     shmemi_wire_send(socket, &m, sizeof m, &fd, fd >= 0, shmemi_now() + ANSWER_WITHIN);
 }
 
+/* Says when what was printed is safe, and waits for the sender's end, so that the launcher meets that one first. */
+static _Noreturn void end(const struct shmemi_job *job, int socket, int status)
+{
+    struct shmemi_message m = shmemi_message(SHMEMI_MESSAGE_END);
+    unsigned ignored;
+    shmemi_wire_forget_file(job->parts->identity.name, job->me);
+    shmemi_flush();
+    if (shmemi_wire_send(socket, &m, sizeof m, NULL, 0, shmemi_now() + ANSWER_WITHIN) == 0)
+        shmemi_wire_receive(socket, &m, sizeof m, NULL, 0, &ignored, shmemi_now() + ANSWER_WITHIN);
+    if (job->parts->launched)
+        usleep(CAUSE_FIRST); /* it takes a while to end */
+    shmemi_quit(status);
+}
+
 void shmemi_answer(void *context, int socket)
 {
     struct shmemi_job *job = context;
@@ -59,12 +73,8 @@ void shmemi_answer(void *context, int socket)
         return;
     if (m.magic != SHMEMI_MESSAGE_MAGIC || m.fingerprint != shmemi_fingerprint())
         return;
-    if (m.type == SHMEMI_MESSAGE_END) {
-        shmemi_wire_forget_file(job->parts->identity.name, job->me);
-        if (job->parts->launched)
-            usleep(CAUSE_FIRST); /* so that the launcher meets the PE at fault first */
-        shmemi_quit(m.rank & 0xff);
-    }
+    if (m.type == SHMEMI_MESSAGE_END)
+        end(job, socket, m.rank & 0xff);
     if (m.type == SHMEMI_MESSAGE_FD)
         give_descriptor(socket, m.value);
     if (m.type == SHMEMI_MESSAGE_PIECES) {

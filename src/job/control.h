@@ -118,8 +118,8 @@ struct shmemi_control {
     uint64_t fingerprint; /* sizes of the structures: builds that disagree refuse each other */
     uint64_t bytes;       /* of the whole segment */
     uint64_t heap_size, stride;
-    uint32_t cores; /* that the job may use, as PE 0 sees it: all PEs must choose the same algorithms */
-    uint32_t reserved;
+    uint32_t cores;        /* that the job may use, as PE 0 sees it: all PEs must choose the same algorithms */
+    _Atomic uint32_t told; /* for what host memory stands in, and somebody has said so: hal/hal.h */
 
     /* How the job ends before its time: exit status << 16 | PE + 1 of the one that ends it. The first to write decides.
      */

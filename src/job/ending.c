@@ -18,9 +18,11 @@
 enum {
     STATUS_ERROR = 1,
     LAUNCHER_FIRST = 300000, /* us: so long it may take to see how a process ended, to say so, and to end this one */
-    FLUSH_MOST = 100000,     /* us */
+    FLUSH_MOST = 300000,     /* us */
     TOLD_WITHIN = 1000000,   /* us */
-    STEP = 1000              /* us */
+    STEP = 1000,             /* us */
+    SEND_WITHIN = 50000000,  /* ns */
+    HEAR_WITHIN = 500000000, /* ns, of all together: longer than flushing takes */
 };
 
 /* Whether this process is the first of the job to end it. */
@@ -46,40 +48,89 @@ static void say(const char *fn, const char *text)
     (void)ignored;
 }
 
-static void *flush(void *flushed)
+static _Atomic unsigned flushed; /* how often */
+
+/* What the program prints to comes first: some other stream may block all that are behind it. */
+static void *flush(void *ends)
 {
-    shmemi_pmix_end();
+    if (ftrylockfile(stdout) == 0) {
+        fflush(stdout);
+        funlockfile(stdout);
+    }
     fflush(NULL);
-    /* [flushed] release pairs with the acquire in shmemi_quit(): after it nobody touches the streams. */
-    atomic_store_explicit((_Atomic int *)flushed, 1, memory_order_release);
+    if (ends)
+        shmemi_pmix_end();
+    /* [flushed] release pairs with the acquire in flush_within(): after it this thread touches no stream. */
+    atomic_fetch_add_explicit(&flushed, 1, memory_order_release);
     return NULL;
+}
+
+/* Another thread may hold a stream's lock for ever, by reading from it: so not this thread flushes. */
+static void flush_within(int most, void *ends)
+{
+    pthread_t helper;
+    unsigned before = atomic_load_explicit(&flushed, memory_order_relaxed); /* [flushed] */
+    if (pthread_create(&helper, NULL, flush, ends) != 0)
+        return;
+    pthread_detach(helper);
+    for (int waited = 0; waited < most && atomic_load_explicit(&flushed, memory_order_acquire) == before;
+         waited += STEP) /* [flushed] */
+        usleep(STEP);
+}
+
+void shmemi_flush(void)
+{
+    flush_within(FLUSH_MOST, NULL);
 }
 
 void shmemi_quit(int status)
 {
-    /* Another thread may hold a stream's lock for ever, by reading from it: so not this thread flushes. */
-    static _Atomic int flushed;
-    pthread_t helper;
-    if (pthread_create(&helper, NULL, flush, &flushed) == 0)
-        for (int waited = 0; waited < FLUSH_MOST && !atomic_load_explicit(&flushed, memory_order_acquire);
-             waited += STEP) /* [flushed] */
-            usleep(STEP);
+    flush_within(FLUSH_MOST, &flushed);
     _exit(status);
 }
 
+/* Who was told, and will say when its streams are flushed. Of the one thread that ends the job. */
+static struct {
+    int count, sockets[SHMEMI_PES_MOST];
+} told;
+
+static void hang_up(void)
+{
+    while (told.count)
+        close(told.sockets[--told.count]);
+}
+
+static void tell(int pe, int status)
+{
+    const struct shmemi_job *job = shmemi_current;
+    struct shmemi_message m = shmemi_message(SHMEMI_MESSAGE_END);
+    int socket, rc = shmemi_wire_connect(job->parts->identity.name, pe, &socket);
+    if (rc < 0 && rc != -ECONNREFUSED && told.count) { /* as when there are no more descriptors */
+        hang_up();
+        rc = shmemi_wire_connect(job->parts->identity.name, pe, &socket);
+    }
+    if (rc < 0)
+        return;
+    m.rank = status;
+    if (shmemi_wire_send(socket, &m, sizeof m, NULL, 0, shmemi_now() + SEND_WITHIN) == 0)
+        told.sockets[told.count++] = socket;
+    else
+        close(socket);
+}
+
+/* The launcher ends the others when this process has ended, so first they save what they have printed. They stay until
+   the sockets close, that is when this process ends: it is to be met first. */
 static void tell_all(int status)
 {
     const struct shmemi_job *job = shmemi_current;
-    for (int pe = 0; pe < job->n; pe++) {
-        int socket;
-        if (pe == job->me || shmemi_member_died(&job->slots[pe].member) || shmemi_member_left(&job->slots[pe].member) ||
-            shmemi_wire_connect(job->parts->identity.name, pe, &socket) < 0)
-            continue;
-        struct shmemi_message m = shmemi_message(SHMEMI_MESSAGE_END);
-        m.rank = status;
-        shmemi_wire_send(socket, &m, sizeof m, NULL, 0, shmemi_now() + 50000000);
-        close(socket);
-    }
+    struct shmemi_message m;
+    unsigned ignored;
+    for (int pe = 0; pe < job->n; pe++)
+        if (pe != job->me && !shmemi_member_died(&job->slots[pe].member) && !shmemi_member_left(&job->slots[pe].member))
+            tell(pe, status);
+    int64_t deadline = shmemi_now() + HEAR_WITHIN;
+    for (int i = 0; i < told.count; i++)
+        shmemi_wire_receive(told.sockets[i], &m, sizeof m, NULL, 0, &ignored, deadline);
 }
 
 /* Somebody else ends the job: the service thread is told, and ends this process; or else this thread does. */

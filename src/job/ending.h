@@ -12,6 +12,9 @@ _Noreturn void shmemi_die_of_peer(const char *fn, const char *text);
 /* Ends the job with this status and without a word. */
 _Noreturn void shmemi_end_all(int status);
 
+/* Flushes C streams, as far as that is possible in 0.3 s: a thread that is blocked in one of them may prevent it. */
+void shmemi_flush(void);
+
 /* Ends this process: C streams are flushed, unless a thread that is blocked in one of them prevents it. */
 _Noreturn void shmemi_quit(int status);
 

@@ -4,6 +4,8 @@
 
 #include <stdatomic.h>
 
+#include "control.h"
+#include "hal/hal.h"
 #include "map/share.h"
 #include "parts.h"
 
@@ -25,6 +27,7 @@ static _Atomic uint64_t joined_number;
 void shmemi_job_begin(struct shmemi_job *job)
 {
     shmemi_current = job;
+    shmemi_hal_fallback_in_job(&job->control->told);
     /* [joined] release, both: pair with the acquires in shmemi_joined(). Who sees this number sees that the job before
        has ended, and who sees the PE sees the number and the job. */
     atomic_store_explicit(&joined_number, shmemi_share_number(job->parts->identity.name), memory_order_release);
@@ -33,6 +36,10 @@ void shmemi_job_begin(struct shmemi_job *job)
 
 void shmemi_job_end(bool forked)
 {
+    if (forked)
+        shmemi_hal_fallback_in_child();
+    else
+        shmemi_hal_fallback_in_job(NULL);
     /* [joined] relaxed: pairs with nothing; the next number releases it. */
     atomic_store_explicit(&joined_as, 0, memory_order_relaxed);
     shmemi_current = forked ? &in_forked_child : &after_finalize;

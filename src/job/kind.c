@@ -12,7 +12,7 @@ enum { NUMBER_MOST = 63 };
 
 const char *shmemi_kind_name(uint32_t which)
 {
-    const struct shmemi_device_hal *hal = which ? shmemi_device_hal((int)which - 1) : NULL;
+    const struct shmemi_device_hal *hal = which && which < SHMEMI_KINDS ? shmemi_device_hal((int)which - 1) : NULL;
     return which == SHMEMI_KIND_HOST ? "host" : hal ? hal->type : "memory of no kind";
 }
 

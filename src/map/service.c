@@ -9,7 +9,6 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -19,6 +18,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/futex.h"
+#include "base/thread.h"
 #include "base/log.h"
 #include "fork_order.h"
 #include "import_table.h"
@@ -278,27 +278,6 @@ static int command(struct command *c)
     return c->rc;
 }
 
-static int create_thread(struct hub *hub)
-{
-    sigset_t all, before;
-    sigfillset(&all); /* signals belong to the program's own threads */
-    pthread_attr_t small;
-    pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, STACK); /* the usual 8 MiB matter where address space is limited */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&hub->thread, &small, serve, hub);
-    if (rc == EINVAL) /* thread-local variables of the program alone are larger */
-        rc = pthread_create(&hub->thread, NULL, serve, hub);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&small);
-    if (rc)
-        return shmemi_fail(-rc,
-                           "starting the service thread: %s (%s; see the limits of address space and of processes: "
-                           "ulimit -v, ulimit -u)",
-                           strerror(rc), shmemi_errno_name(rc));
-    return 0;
-}
-
 static void free_hub(struct hub *hub)
 {
     if (hub->bell >= 0)
@@ -352,7 +331,8 @@ static int start_hub(void)
     hub->polls = polls;
     hub->polls_size = POLL_ALWAYS;
     hub->bell = eventfd(0, EFD_CLOEXEC);
-    int rc = hub->bell < 0 ? shmemi_fail_errno("eventfd") : create_thread(hub);
+    int rc = hub->bell < 0 ? shmemi_fail_errno("eventfd")
+                           : shmemi_thread_start(&hub->thread, "the service thread", STACK, serve, hub);
     if (rc < 0) {
         free_hub(hub);
         return rc;

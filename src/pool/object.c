@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,15 +13,11 @@
 #include "base/error.h"
 #include "pool_internal.h"
 
-enum { CLOSED_MOST = 256, WAIT_ROWS = SHMEMI_OBJECT_WAIT_ROWS };
+enum { CLOSED_LEAST = 256, WAIT_ROWS = SHMEMI_OBJECT_WAIT_ROWS };
 
 static const struct shmemi_object_home_calls of_pools;
 
-/* Handles that were closed lately, kept so that using one is an error and not a crash. */
-static struct {
-    struct shmemi_object *first, **last;
-    unsigned count;
-} closed = {.last = &closed.first};
+static struct shmemi_kept closed = SHMEMI_KEPT(struct shmemi_object, CLOSED_LEAST);
 
 _Static_assert(sizeof(struct shmemi_object_head) == SHMEMI_LINE, "what follows has a line of its own");
 
@@ -121,14 +118,14 @@ int shmemi_object_open(struct shmemi_object_home *home, enum shmemi_object_type 
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, set_guard);
-    struct shmemi_object *object = aligned_alloc(64, shmemi_round_up(sizeof *object, 64));
+    struct shmemi_object *object = shmemi_kept_take(&closed);
     if (!object)
-        return shmemi_fail(-ENOMEM, "no private memory for a handle");
+        return -ENOMEM;
     struct shmemi_object_head *head = place->buffer;
     /* [object] acquire: pairs with the release in shmemi_object_init(). */
     uint64_t life = place->life ? place->life : atomic_load_explicit(&head->life, memory_order_acquire);
     if ((uint32_t)life != (SHMEMI_OBJECT_MARK | type)) {
-        free(object);
+        shmemi_kept_put(&closed, object);
         return shmemi_fail(-ENOENT, "the %s was destroyed", shmemi_object_word(type));
     }
     *object = (struct shmemi_object){.type = type,
@@ -423,25 +420,17 @@ int shmemi_object_enter(struct shmemi_object *object, enum shmemi_object_type ty
     return 0;
 }
 
-/* Takes the handle off its home's list, and keeps it for a while. */
+/* Takes the handle off its home's list. */
 static void retire(struct shmemi_object *object)
 {
-    struct shmemi_object *oldest = NULL, **at = &object->home->handles;
+    struct shmemi_object **at = &object->home->handles;
     shmemi_pool_lock_all();
     while (*at && *at != object)
         at = &(*at)->next;
     if (*at)
         *at = object->next;
-    object->next = NULL;
-    *closed.last = object;
-    closed.last = &object->next;
-    if (++closed.count > CLOSED_MOST) {
-        oldest = closed.first;
-        closed.first = oldest->next;
-        closed.count--;
-    }
     shmemi_pool_unlock_all();
-    free(oldest);
+    shmemi_kept_put(&closed, object);
 }
 
 int shmemi_object_close(struct shmemi_object *object)
@@ -511,6 +500,22 @@ static int leave_pool(struct shmemi_object_home *home)
     return pool_at(home)->imported ? shmemi_pool_close(pool_at(home)) : 0;
 }
 
+static bool name_of_waited(const struct shmemi_waits *waits, uint64_t offset, char *out, size_t size)
+{
+    struct shmemi_object_home *home =
+        (struct shmemi_object_home *)((char *)(uintptr_t)waits - offsetof(struct shmemi_object_home, waits));
+    struct shmemi_named named;
+    uint64_t cursor = 0;
+    while (shmemi_pool_next_name(pool_at(home), &cursor, &named) == 1) {
+        uint64_t begin = (uint64_t)((char *)named.address - waits->base);
+        if (offset < begin || offset - begin >= named.bytes)
+            continue;
+        snprintf(out, size, "%.*s", (int)size - 1, named.name);
+        return true;
+    }
+    return false;
+}
+
 static void make_waits(struct shmemi_object_home *home)
 {
     struct shmemi_pool *pool = pool_at(home);
@@ -528,8 +533,11 @@ static void make_waits(struct shmemi_object_home *home)
     }
     if (!rows || ((uintptr_t)rows & 63))
         return;
-    home->waits = (struct shmemi_waits){
-        .rows = rows, .count = WAIT_ROWS, .base = pool->payload, .bytes = shmemi_units_count(pool) * SHMEMI_UNIT};
+    home->waits = (struct shmemi_waits){.rows = rows,
+                                        .count = WAIT_ROWS,
+                                        .base = pool->payload,
+                                        .bytes = shmemi_units_count(pool) * SHMEMI_UNIT,
+                                        .name = name_of_waited};
 }
 
 static const struct shmemi_object_home_calls of_pools = {

@@ -8,6 +8,7 @@
 #define SHMEMI_POOL_OBJECT_H
 
 #include "base/compiler.h"
+#include "base/kept.h"
 #include "pool.h"
 #include "sync/waiting.h"
 
@@ -76,7 +77,8 @@ struct shmemi_object {
     struct shmemi_object_head *head;
     struct shmemi_object_home *home;
     const struct shmemi_domain *domain; /* who this process is; the home's */
-    struct shmemi_object *next;         /* of the home's, or of those that were closed */
+    struct shmemi_object *next;         /* of the home's */
+    struct shmemi_kept_link kept;       /* of those that were closed */
     /* Before the object goes, or its home, where the handle has an owner that touches it by itself. */
     void (*ending)(void *owner);
     void *owner;

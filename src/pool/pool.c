@@ -14,14 +14,14 @@
 #include "base/log.h"
 #include "map/fork_order.h"
 
-enum { OPEN = 0x4c4f4f50, CLOSED = 0x444e4544, RETIRED_MOST = 64, PLACES_TRIED = 8 };
+enum { OPEN = 0x4c4f4f50, CLOSED = 0x444e4544, CLOSED_LEAST = 64, PLACES_TRIED = 8 };
 
-/* All pools that this process is attached to; and handles that were closed lately, kept so that using one is an error
-   and not a crash. Of the process, because fork and addresses are. */
+static struct shmemi_kept closed = SHMEMI_KEPT(struct shmemi_pool, CLOSED_LEAST);
+
+/* All pools that this process is attached to. Of the process, because fork and addresses are. */
 static struct {
     pthread_mutex_t lock;
-    struct shmemi_pool *open, *retired;
-    unsigned retired_count;
+    struct shmemi_pool *open;
     pthread_once_t once;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
@@ -51,11 +51,10 @@ struct shmemi_pool *shmemi_pool_new(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, configure_log);
-    struct shmemi_pool *pool = calloc(1, sizeof *pool);
-    if (!pool) {
-        shmemi_fail(-ENOMEM, "no private memory for a pool's handle");
+    struct shmemi_pool *pool = shmemi_kept_take(&closed);
+    if (!pool)
         return NULL;
-    }
+    memset(pool, 0, sizeof *pool);
     init_locks(pool);
     pool->hal = &shmemi_hal_host;
     pool->wish = SHMEMI_NO_WISH;
@@ -80,20 +79,7 @@ void shmemi_pool_delete(struct shmemi_pool *pool)
     pool->share = NULL;
     pool->place = NULL;
     pool->handle = CLOSED;
-    pthread_mutex_lock(&all.lock);
-    pool->next_open = all.retired;
-    all.retired = pool;
-    struct shmemi_pool *oldest = NULL;
-    if (++all.retired_count > RETIRED_MOST) {
-        struct shmemi_pool **at = &all.retired;
-        while ((*at)->next_open)
-            at = &(*at)->next_open;
-        oldest = *at;
-        *at = NULL;
-        all.retired_count--;
-    }
-    pthread_mutex_unlock(&all.lock);
-    free(oldest);
+    shmemi_kept_put(&closed, pool);
 }
 
 static void install(void);

@@ -114,6 +114,7 @@ struct shmemi_pool {
     bool in_memory; /* a file on a tmpfs */
     pthread_mutex_t flushing;
     struct shmemi_pool *next_open;
+    struct shmemi_kept_link kept; /* of those that were closed */
     pthread_mutex_t failure_lock;
     char failure[256];
 };

@@ -133,16 +133,27 @@ static unsigned follow(const struct shmemi_waiting *w, struct shmemi_wait_row *o
     return 0;
 }
 
+/* "'lock', which" or "the object at offset 77, which". */
+static void name_object(const struct shmemi_waits *waits, uint64_t offset, char *out, size_t size)
+{
+    char name[128];
+    if (waits->name && waits->name(waits, offset, name, sizeof name))
+        snprintf(out, size, "'%s', which", name);
+    else
+        snprintf(out, size, "the object at offset %llu, which", (unsigned long long)offset);
+}
+
 static int tell_cycle(const struct shmemi_waiting *w, struct shmemi_wait_row *rows[CYCLE_MOST], unsigned length)
 {
-    char who[SHMEMI_HOLDER_TEXT], holder[SHMEMI_HOLDER_TEXT], text[900];
+    char who[SHMEMI_HOLDER_TEXT], holder[SHMEMI_HOLDER_TEXT], object[160], text[900];
     size_t used = 0;
     for (unsigned i = 0; i < length && used < sizeof text - 1; i++) {
         uint64_t waiter = atomic_load_explicit(&rows[i]->who, memory_order_relaxed); /* for people */
         uint64_t awaited = atomic_load_explicit(&rows[i]->awaited, memory_order_relaxed);
-        int more = snprintf(text + used, sizeof text - used, "%s%s waits for the object at offset %llu, which %s has",
-                            i ? "; " : "", shmemi_holder_text(w->site->domain, waiter, who),
-                            (unsigned long long)atomic_load_explicit(&rows[i]->object, memory_order_relaxed),
+        name_object(w->site->waits, atomic_load_explicit(&rows[i]->object, memory_order_relaxed), object,
+                    sizeof object);
+        int more = snprintf(text + used, sizeof text - used, "%s%s waits for %s %s has", i ? "; " : "",
+                            shmemi_holder_text(w->site->domain, waiter, who), object,
                             shmemi_holder_text(w->site->domain, awaited, holder));
         used += more > 0 ? (size_t)more : 0;
     }

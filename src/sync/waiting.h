@@ -24,6 +24,8 @@ struct shmemi_waits {
     unsigned count;
     const char *base;
     uint64_t bytes;
+    /* Whether the object that lies there has a name; it is written to out. NULL: none has. */
+    bool (*name)(const struct shmemi_waits *waits, uint64_t offset, char *out, size_t size);
 };
 
 /* An object, as its user knows it. */

@@ -235,7 +235,9 @@ def options_that_are_always_so():
     """Said by nobody, because they get what they ask for."""
     for options in (['--oversubscribe'], ['--map-by', 'slot'], ['-map-by', 'core:OVERSUBSCRIBE'], ['--rank-by', 'core'],
                     ['--allow-run-as-root'], ['--use-hwthread-cpus'], ['-genvall'], ['--map-by', 'ppr:4:node'], ['--npernode', 2],
-                    ['-N', 2], ['--bind-to', 'hwthread']):
+                    ['-N', 2], ['--bind-to', 'hwthread'], ['--bind-to', 'socket'], ['--bind-to', 'numa'], ['--bind-to', 'l3cache'],
+                    ['--bind-to', 'core:overload-allowed'], ['--map-by', 'socket'], ['--map-by', 'numa:PE=1,oversubscribe'],
+                    ['--map-by', 'socket', '--rank-by', 'socket'], ['--map-by', 'ppr:2:socket'], ['-cpus-per-proc', 1]):
         assert expect(launch(2, 'hello', options=options), 0).err == '', options
     o = expect(launch(2, 'hello', options=['--mca', 'btl', 'self']), 0)
     assert o.err == 'shmemrun: --mca btl self is a setting of Open MPI and has no meaning here\n', o
@@ -246,9 +248,15 @@ def options_that_are_always_so():
 
 def options_that_cannot_be_had():
     for options, says in [
-        (['--map-by', 'socket'], "--map-by is 'socket', but must be 'slot', 'core', 'hwthread' or 'node'"),
+        (['--map-by', 'board'], "--map-by is 'board', but must be 'slot', 'core', 'hwthread', 'l3cache', 'numa', 'socket' or 'node'"),
+        (['--map-by', 'core:PE=0'], "PE of --map-by is '0'"),
+        (['--map-by', 'core:SPAN'], "--map-by is 'core:SPAN', but behind the colon only PE=N"),
+        (['--map-by', 'numa:PE=2', '--bind-to', 'socket'], 'bind to cores or hwthreads'),
+        (['--rank-by', 'socket'], "--rank-by is 'socket', but PEs are numbered in the order"),
+        (['--cpus-per-proc', 'x'], "cpus-per-proc is 'x'"),
         (['--map-by', 'ppr:1:node'], '2 PEs are asked for, but at most 1 on a host'),
-        (['--map-by', 'ppr:1:socket'], 'only ppr:N:node is possible'),
+        (['--map-by', 'ppr:1:core'], 'only node, socket, numa and l3cache are possible'),
+        (['--map-by', 'ppr:2'], 'must be such as ppr:2:socket'),
         (['-N', 1], '2 PEs are asked for, but at most 1 on a host'),
         (['--stdin', 'all'], "--stdin is 'all'"),
         (['--wdir', '/no/such'], "--wdir '/no/such': No such file"),
@@ -285,7 +293,8 @@ def bad_options():
         ([], 'no program is given'),
         (['--frobnicate', PE], 'the command line is not understood'),
         (['-n'], 'the command line is not understood'),
-        (['--bind-to', 'socket', PE], '--bind-to is \'socket\''),
+        (['--bind-to', 'slot', PE], '--bind-to is \'slot\''),
+        (['--bind-to', 'core:tight', PE], '--bind-to is \'core:tight\''),
         (['--timeout', '0', PE], '--timeout is \'0\''),
         (['--timeout', '-1', PE], '--timeout is \'-1\''),
         (['--timeout', 'nan', PE], '--timeout is \'nan\''),

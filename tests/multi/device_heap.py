@@ -107,13 +107,13 @@ CASES = [
     ('a size that is none', ends(1, 'simple', r"SHMEM_DEVICE_HEAP_SIZE is 'much', which is no size", SHMEM_HEAP_KIND='npu',
                                  SHMEM_DEVICE_HEAP_SIZE='much')),
     ('dest at other places', ends(2, 'other_place', r'dest at device heap 0x\w+\), but PE', **CHECKED)),
-    ('beyond what is allocated', ends(1, 'beyond', r'shmem_putmem: the range of 4194304 bytes at 0x\w+ goes past what has been '
+    ('beyond what is allocated', ends(1, 'beyond', r'shmem_putmem: dest: the range of 4194304 bytes at 0x\w+ goes past what has been '
                                                    r'allocated of the symmetric heap on a device')),
     ('beyond a block', ends(1, 'beyond_a_block', r'goes past the end of the block of 512 bytes', **CHECKED)),
     ('freed', ends(1, 'freed', r'is in no block of the symmetric heap: it was freed', **CHECKED)),
     ('freed twice', ends(1, 'freed_twice', r'shmem_free: 0x\w+ is not the beginning of an allocated block')),
     ('no such PE', ends(1, 'no_pe', r'shmem_long_p: pe is 1, but the job has PEs 0 to 0')),
-    ('not symmetric', ends(1, 'not_symmetric', r'shmem_putmem: 0x\w+ is no symmetric address, but memory of a device')),
+    ('not symmetric', ends(1, 'not_symmetric', r'shmem_putmem: dest is 0x\w+, no symmetric address, but memory of a device')),
     what_a_cpu_would_have_to_touch_is_refused,
 ]
 

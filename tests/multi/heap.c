@@ -170,10 +170,10 @@ static void mismatch(void)
     int rc = shmemx_malloc(me == n - 1 ? 2000 : 1000, 0, &block);
     GIVES(-EINVAL, rc);
     snprintf(wanted, sizeof wanted,
-             me == n - 1 ? "PE %d asks for an allocation of 2000 bytes" : "PE %d asks for an allocation of 1000 bytes",
-             me);
+             me == n - 1 ? "PE %d calls shmemx_malloc(2000 bytes, " : "PE %d calls shmemx_malloc(1000 bytes, ", me);
     CHECK(strstr(shmemx_last_error(), wanted), "'%s'", wanted);
-    snprintf(wanted, sizeof wanted, me == n - 1 ? "but PE 0 for" : "but PE %d for", n - 1);
+    snprintf(wanted, sizeof wanted, me == n - 1 ? "but PE 0 calls shmemx_malloc(1" : "but PE %d calls shmemx_malloc(2",
+             n - 1);
     CHECK(strstr(shmemx_last_error(), wanted), "'%s'", wanted);
     void *a = shmem_malloc(100), *b = shmem_malloc(100); /* and it goes on */
     CHECK(a && b);

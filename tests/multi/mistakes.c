@@ -4,6 +4,7 @@
 #include <shmem.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -73,6 +74,16 @@ static void allocates(void)
         shmem_sync_all();
 }
 
+static void other_allocation(void)
+{
+    if (me == n - 1)
+        (void)shmem_calloc(8, 8);
+    else
+        (void)shmem_malloc(64);
+    if (me == 0)
+        pause(); /* it does not come so far */
+}
+
 static void not_in_the_set(void)
 {
     shmem_sync(0, 0, n - 1, sync_words);
@@ -94,6 +105,38 @@ static void too_far(void)
     shmem_collectmem(SHMEM_TEAM_WORLD, words, words + 32, (size_t)1 << 60);
 }
 
+static void no_room(void)
+{
+    void *block = shmem_malloc(1000);
+    printf("%d", !shmem_malloc((size_t)3 << 20));
+    printf("%d", !shmem_calloc(3, 1 << 20));
+    printf("%d", !shmem_align(64, (size_t)3 << 20));
+    printf("%d\n", !shmem_realloc(block, (size_t)3 << 20));
+}
+
+static void no_signal(void)
+{
+    shmem_long_put_signal(words, words + 8, 1, NULL, 1, SHMEM_SIGNAL_SET, 0);
+}
+
+static void freed_signal(void)
+{
+    uint64_t *signal = shmem_malloc(sizeof *signal);
+    shmem_free(signal);
+    shmem_long_put_signal(words, words + 8, 1, signal, 1, SHMEM_SIGNAL_SET, 0);
+}
+
+static void waits_for_nothing(void)
+{
+    shmem_long_wait_until_any(words, 100000000, NULL, SHMEM_CMP_EQ, 1);
+}
+
+static void adds_to_nothing(void)
+{
+    long here = me;
+    shmem_long_atomic_fetch(&here, 0);
+}
+
 static void keeps_a_lock(void)
 {
     if (me == 2)
@@ -101,6 +144,23 @@ static void keeps_a_lock(void)
     shmem_barrier_all();
     if (me != 2)
         shmem_set_lock(words); /* a second in line goes with the first */
+}
+
+/* While the others wait in the library, for what nobody writes, and with the lock of a stream that all print to. */
+static void ends_all(void)
+{
+    int ends[2];
+    printf("PE %d has printed this\n", me);
+    shmem_barrier_all();
+    if (me == 0) {
+        usleep(100000); /* the others are at it by then; if they are not, it is easier for them */
+        shmem_global_exit(3);
+    }
+    if (me == 2 && pipe(ends) == 0)
+        fgetc(fdopen(ends[0], "r"));
+    if (me == 3)
+        flockfile(stdout);
+    shmem_barrier_all();
 }
 
 static const struct {
@@ -114,11 +174,18 @@ static const struct {
                 {"other place", other_place},
                 {"other stride", other_stride},
                 {"allocates", allocates},
+                {"other allocation", other_allocation},
                 {"not in the set", not_in_the_set},
                 {"not initialised", not_initialised},
                 {"too much", too_much},
                 {"too far", too_far},
-                {"keeps a lock", keeps_a_lock}};
+                {"no room", no_room},
+                {"no signal", no_signal},
+                {"freed signal", freed_signal},
+                {"waits for nothing", waits_for_nothing},
+                {"adds to nothing", adds_to_nothing},
+                {"keeps a lock", keeps_a_lock},
+                {"ends all", ends_all}};
 
 int main(int argc, char **argv)
 {

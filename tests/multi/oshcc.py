@@ -122,7 +122,33 @@ def other_guards():
 
 def not_everything_is_symmetric():
     o = run([SHMEMRUN, '-n', '2', prefix / 'pie', 'stack'])
-    expect(o, 1, says=r'shmem_long_p: 0x[0-9a-f]+ is no symmetric address: neither in the symmetric heap .* nor in the program', within=5)
+    expect(o, 1, says=r'shmem_long_p: dest is 0x[0-9a-f]+, no symmetric address: neither in the symmetric heap .* nor in the program', within=5)
+
+
+def variables_have_ends():
+    """What goes past a variable is told by its name and size; of a stripped program, or a strange file, nothing is claimed."""
+    program = compiled('variables', here / 'variables.c', '-O1', '-fPIE', '-pie')
+    debug = {'SHMEM_DEBUG': '1'}
+    for how, env, says in (
+            ('', debug, None),
+            ('beside', debug, r"shmem_int_p: dest: the range of 4 bytes at 0x\w+ goes past the end of the variable 'few', which has 40 "
+                              'bytes: it begins at offset 44 from there'),
+            ('across', debug, r"shmem_long_put: dest: the range of 24 bytes at 0x\w+ goes past the end of the variable 'more', which has "
+                              '64 bytes: it begins at offset 48'),
+            ('far', {}, r"shmem_long_get: source: the range of 79999992 bytes at 0x\w+ begins in the program's static data and goes past "
+                        'its end'),
+            ('signal', {}, r'shmem_long_put_signal: sig_addr is 0x\w+, no symmetric address: neither in'),
+            ('both', {}, r'shmem_long_sum_reduce: source is 0x\w+, no symmetric address: neither in')):
+        expect(run([SHMEMRUN, '-n', '2', program] + ([how] if how else []), env=env), 1 if says else 0, says=says or [], within=10)
+    stripped = prefix / 'stripped'
+    subprocess.run(['strip', '-o', stripped, program], check=True)
+    expect(run([SHMEMRUN, '-n', '2', stripped, 'beside'], env=debug), 0)
+    data = program.read_bytes()
+    for at, odd in ((0x28, b'\xff' * 8), (0x28, (len(data) - 100).to_bytes(8, 'little')), (0x3c, b'\xff\xff'), (0x28, (64).to_bytes(8, 'little'))):
+        strange = prefix / 'strange'
+        strange.write_bytes(data[:at] + odd + data[at + len(odd):])
+        strange.chmod(0o755)
+        expect(run([SHMEMRUN, '-n', '2', strange], env=debug), 0)
 
 
 def plainly_linked():
@@ -163,7 +189,7 @@ if __name__ == '__main__':
     try:
         lay_out()
         sys.exit(main([position_independent, position_dependent, unoptimized, lazily_bound_all_the_same, without_relro, compiled_apart,
-                       entirely_static, address_sanitizer, in_cxx, with_clang, other_guards, not_everything_is_symmetric, plainly_linked,
-                       different_programs, devices_older_than_the_job, what_it_shows]))
+                       entirely_static, address_sanitizer, in_cxx, with_clang, other_guards, not_everything_is_symmetric, variables_have_ends,
+                       plainly_linked, different_programs, devices_older_than_the_job, what_it_shows]))
     finally:
         shutil.rmtree(prefix)

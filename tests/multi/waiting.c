@@ -166,11 +166,20 @@ static void waits_for_readers(void)
     GIVES(0, shmemx_get(copy, theirs, 0, sizeof copy));
 }
 
-int main(void)
+/* There is nobody to wait for, and each call says so or waits as long as it was told to. */
+static void alone(void)
 {
-    setenv("SHMEM_SYMMETRIC_SIZE", "16M", 1);
-    multi_begin();
-    GIVES(0, shmemx_register(memory, sizeof memory, NULL, &mine));
+    REFUSES(EINVAL, "it cannot wait and put at the same time", shmemx_put_to_waiting(0, 0, "x", 1, 20));
+    REFUSES(EINVAL, "the job has PEs 0 to 0", shmemx_put_to_waiting(1, 0, "x", 1, 20));
+    REFUSES(ETIMEDOUT, "", shmemx_wait_event(mine, SHMEMX_EVENT_READ, 0.05));
+    GIVES(0, shmemx_put(mine, 0, &(int64_t){7}, 8)); /* into its own region counts, too */
+    GIVES(0, shmemx_wait_event(mine, SHMEMX_EVENT_WRITE, 20));
+    GIVES(0, shmemx_wait_value(mine, 0, SHMEMX_INT64, SHMEM_CMP_EQ, &(int64_t){7}, 20));
+    REFUSES(ETIMEDOUT, "", shmemx_wait_value(mine, 0, SHMEMX_INT64, SHMEM_CMP_EQ, &(int64_t){8}, 0.05));
+}
+
+static void with_others(void)
+{
     CASE(many_to_one);
     CASE(in_order);
     CASE(round_and_round);
@@ -180,6 +189,17 @@ int main(void)
     CASE(deadlock);
     CASE(interrupted);
     CASE(waits_for_readers);
+}
+
+int main(void)
+{
+    setenv("SHMEM_SYMMETRIC_SIZE", "16M", 1);
+    multi_begin();
+    GIVES(0, shmemx_register(memory, sizeof memory, NULL, &mine));
+    if (n == 1)
+        CASE(alone);
+    else
+        with_others();
     GIVES(0, shmemx_deregister(mine));
     return multi_end();
 }

@@ -4,6 +4,8 @@ what is left when the process ends (exit status 97)."""
 
 import json
 import re
+import runpy
+import shutil
 
 import pytest
 from jobs import PYTHON, RAISES, double, doubles, run, start
@@ -349,6 +351,33 @@ assert isinstance(buf, np.ndarray) and isinstance(shmem.create_pool('1M', type='
     assert result.err.count('host memory in place of') == 1
 
 
+def test_what_stands_in_for_c():
+    """Host memory that stands in for a device in a program in C: its keys open here, and nothing else changes."""
+    missing = {'SHMEM_ASCEND_LIBRARY': '/nonexistent/libacl_rt.so', 'SHMEM_CUDA_LIBRARY': '/nonexistent/libcuda.so.1'}
+    result = program('''
+c = ctypes.CDLL('libshmem.so.0')  # that this process has loaded
+pool, at, key = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.create_string_buffer(512)
+assert c.shmemx_device_pool_create(b'npu', 0, ctypes.c_size_t(1 << 20), ctypes.byref(pool)) == 0
+assert c.shmemx_device_alloc(pool, ctypes.c_size_t(4096), ctypes.c_size_t(0), ctypes.byref(at)) == 0
+ctypes.memset(at, 7, 4096)
+assert c.shmemx_export(at, ctypes.c_size_t(4096), None, key) == 0
+subprocess.run([sys.executable, '-c', """
+import numpy as np, shmem, sys
+buf = shmem.import_(sys.argv[1])
+assert isinstance(buf, shmem.DeviceBuffer) and buf.device == 'npu:0' and (buf.to_numpy() == 7).all()
+with shmem.Stream('npu') as s:
+    buf[:10].copy_from(np.arange(10, dtype=np.uint8), stream=s)
+    out = np.zeros(4096, np.uint8)
+    buf.copy_to(out, stream=s)
+assert out.tolist() == list(range(10)) + 4086 * [7] and shmem.devices() == []
+assert isinstance(shmem.create_pool('1M', type='npu'), shmem.Pool)
+""", key.value.decode()], check=True)
+assert ctypes.string_at(at, 11) == bytes(range(10)) + bytes([7])
+assert c.shmemx_device_pool_close(pool) == 0
+''', '', SHMEM_DEVICE_FALLBACK='host', **missing)
+    assert result.err.count('host memory in place of') == 2  # of two processes
+
+
 ANYWHERE = '''
 pool = shmem.create_pool('4M', type='npu')
 a, w = pool.alloc((8, 4), np.float32, fill=0), pool.alloc(2, np.uint64, fill=0)
@@ -476,19 +505,49 @@ def test_self_test():
         assert re.search(f'^ok +{device} +memory shared by two processes$', said, re.M)
         assert re.search(f'^ok +{device} +signals, waits and barriers on streams of two PEs$', said, re.M)
         assert re.search(f'^ok +{device} +the symmetric heap of two PEs$', said, re.M)
+        assert re.search(f'^ok +{device} +memory that another library allocated, used by a second process$', said, re.M)
+        for way in ('host to device', 'device to host', 'device to device'):
+            assert re.search(rf"^share +{device} +{way}: [0-9]+ % of the copy bandwidth: [0-9.]+ GB/s, the driver's own copy [0-9.]+ GB/s", said, re.M)
     assert 'a copy to cuda:0 (by way of the host)' in said and 'a copy to npu:1 (they reach each other)' in said
     old = tool('shmem-bench', 'device', '--self-test', SHMEM_ASCEND_LIBRARY=double('no handles'), SHMEM_CUDA_LIBRARY='/none').ok().out
     assert 'skip   npu:0    memory shared by two processes: ' in old and ' 0 failed' in old
+    assert 'skip   npu:0    memory that another library allocated, used by a second process: shmemx_export: ' in old
     none = tool('shmem-bench', 'device', '--self-test', SHMEM_ASCEND_LIBRARY='/none', SHMEM_CUDA_LIBRARY='/none')
-    assert none.code == 77 and none.out.count('cannot be opened') == 2
+    assert none.code == 77 and none.out.count('cannot be opened') == 2 and none.out.endswith('; there is no device\n')
+    useless = tool('shmem-bench', 'device', '--self-test', SHMEM_ASCEND_LIBRARY='/none', SHMEM_CUDA_LIBRARY=double('old cuda'))
+    assert useless.code == 1 and '0 passed, 2 failed; of the 2 devices that the driver shows none could be tested' in useless.out
+    assert useless.out.count('the CUDA driver here is too old: it has no ') == 2 and 'no device' not in useless.out
     assert tool('shmem-bench', 'pool', '--self-test').code == 2
+
+
+CALLS = {  # of the driver, warm: a copy is one, and what a stream tells this process or waits for is another
+    'copy on a stream, host to device': 1, 'copy on a stream, device to host': 1, 'copy on a stream, device to device': 1,
+    'copy that is waited for, host to device': 3, 'copy that is waited for, device to host': 3, 'copy that is waited for, device to device': 3,
+    'put, region without events': 1, 'put, region with events': 2, 'get, region without events': 1, 'get, region with events': 2,
+    'signal to a word of the host': 1, 'signal to a word of the device': 1, 'put with signal, without events': 2, 'put with signal, with events': 2,
+    'wait for a word of the host': 2, 'barrier on a stream': 2, 'quiet on a stream': 2,
+}
 
 
 def test_measuring():
     said = tool('shmem-bench', 'device', '--quick', '--json', '-').ok().out
-    figures = json.loads(said)['device']['figures']
-    assert len(figures) == 4 * 3 * 7 and all(figure > 0 for figure in figures.values())
-    assert re.search(r'npu:0.to_device +[0-9.]+ GB/s', tool('shmem-bench', 'device', '--quick').ok().out)
+    report = json.loads(said)['device']
+    figures = report['figures']
+    assert len(figures) == 4 * 3 * 10 and all(figure > 0 for figure in figures.values())
+    assert report['counts'] == {'npu:0': CALLS, 'cuda:0': CALLS}
+    text = tool('shmem-bench', 'device', '--quick', SHMEM_ASCEND_LIBRARY=double('no handles')).ok().out
+    assert re.search(r'npu:0.to_device +[0-9.]+ GB/s', text)
+    assert all(float(share) <= 100 for share in re.findall(r'([0-9.]+)%', text)) and text.count('%') == 4 * 3 * 3 * 3
+    for operation, calls in CALLS.items():
+        cannot = '-' if 'region' in operation or 'signal' in operation or 'stream' == operation[-6:] or 'wait for' in operation else calls
+        assert re.search(f'^  {operation} +{cannot} +{calls}$', text, re.M), operation
+
+
+def test_a_driver_that_does_not_count(capsys):
+    """As the makers' own do."""
+    bench = runpy.run_path(shutil.which('shmem-bench'))
+    bench['print_counts']({'cuda:0': {'quiet on a stream': None}})
+    assert re.search(r'^  quiet on a stream +not counted \(only a driver double counts\)$', capsys.readouterr().out, re.M)
 
 
 def test_info():

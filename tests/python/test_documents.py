@@ -6,12 +6,13 @@ import multiprocessing
 import os
 import re
 import runpy
+import shutil
 import sys
 import tempfile
 import traceback
 
 import pytest
-from jobs import HERE, PYTHON, environment, pes, run
+from jobs import HERE, PYTHON, environment, pes, run, torchrun
 
 TOP = os.path.join(HERE, '..', '..')
 FENCE = re.compile(r'^```(\w*)\n(.*?)^```$', re.MULTILINE | re.DOTALL)
@@ -93,6 +94,69 @@ def test_the_readme_runs_with_torch(tmp_path):
     assert result.out.split() == ['32640', 'True'] * 2, result.text
 
 
+# Lines of shell that do not run from the documents, because they install, build, or take long: the file that runs the
+# same, and what it has there.
+ELSEWHERE = {
+    'make demo': ('tests/python/test_demo.py', "pes(4, DEMO, 'train')"),
+    'make check': ('scripts/check', 'run_pytest python'),  # runs this test
+    'scripts/setup wheel': ('tests/package/run', 'pip install'),
+    '/usr/bin/python3 -m venv --system-site-packages ~/shmem': ('tests/package/run', '-m venv --system-site-packages'),
+    '. ~/shmem/bin/activate': ('tests/package/run', '/bin/python'),
+    'pip install --no-build-isolation .': ('tests/package/run', 'pip install --no-build-isolation'),
+    'pip install torch': ('scripts/setup', 'make_environment venv torch'),
+    'python3 -m shmem.bench --quick': ('tests/python/test_documents.py', "'-m', 'shmem.bench', '--quick'"),
+}
+BLANK = re.compile(r'\s+#.*$')
+
+
+def shell_lines(name):
+    return [BLANK.sub('', line) for language, text in blocks(name) if language == 'sh' for line in text.splitlines()]
+
+
+def test_every_line_of_shell_is_run_somewhere():
+    seen = set()
+    for name in [*READMES, 'docs/tutorial.md']:
+        programs = {command for _, _, command, _ in tutorial()}
+        for line in shell_lines(name):
+            if line in ELSEWHERE:
+                place, how = ELSEWHERE[line]
+                assert how in read(place), f'{line}: {place} does not run it any more'
+                seen.add(line)
+            else:
+                assert line in programs or line in README_LINES, f'{name}: nothing runs {line!r}: run it here, or say in ELSEWHERE where it is run'
+    assert seen == set(ELSEWHERE), f'no document has {set(ELSEWHERE) - seen} any more'
+    assert set(README_LINES) <= set(shell_lines('README.md'))
+
+
+RING = [f'{me} of 4 was visited by {(me + 3) % 4}' for me in range(4)]
+# Lines of the README that run in a folder with its programs, in this order; what they print, in any order.
+README_LINES = {
+    '. build/env': [],
+    'oshcc program.c -o program': [],
+    'shmemrun -n 4 ./program': RING,
+    'oshcc ring.c -o ring && shmemrun -n 4 ./ring': RING,
+    'shmemrun -n 4 python3 spread.py': ['0 42.0', '1 42.0', '2 42.0', '3 42.0'],
+}
+
+
+@pytest.mark.parametrize('name', READMES)
+def test_the_shell_and_c_of_the_readme_run(name, tmp_path):
+    (ring,) = [text for language, text in blocks(name) if language == 'c']
+    (tmp_path / 'ring.c').write_text(ring)
+    (tmp_path / 'program.c').write_text(ring)
+    (tmp_path / 'spread.py').write_text(next(text for language, text in blocks(name) if language == 'python'))
+    (tmp_path / 'python3').write_text(f'#!/bin/sh\nexec {PYTHON} "$@"\n')
+    (tmp_path / 'python3').chmod(0o755)
+    (tmp_path / 'build').symlink_to(os.path.join(TOP, 'build'))
+    env = environment()
+    env['PATH'] = f'{tmp_path}:{env["PATH"]}'
+    lines = set(shell_lines(name))
+    for line, output in README_LINES.items():
+        assert line in lines, line
+        result = run(['sh', '-ec', f'cd "$0"; . build/env; {line}', tmp_path], env=env).ok()
+        assert sorted(result.out.splitlines()) == output, result.text
+
+
 def shape_of(name):
     """What both languages must have in common: levels of headings, code, how many rows, points and links there are."""
     text = read(name)
@@ -145,14 +209,8 @@ def test_the_tutorial_runs(name, text, command, output, tmp_path):
     import shmem.torch  # noqa: F401
     if not hasattr(torch.distributed.Backend, 'SHMEM'):
         pytest.skip('this build has no back end of torch.distributed')
-    from test_job import free_port
-    result = run([PYTHON, '-m', 'torch.distributed.run', '--nproc_per_node', '2', '--master_addr', '127.0.0.1', '--master_port', free_port(),
-                  path], env=environment())
-    if 'use_libuv was requested' in result.text:
-        pytest.skip('this torchrun starts nothing: its own store asks for libuv, which this torch was built without')
-    if "'NoneType' object has no attribute 'get'" in result.text:
-        pytest.skip('this torchrun starts nothing: it is older than this Python')
-    assert result.ok().out == output, result.text
+    result = torchrun(path)
+    assert result.out == output, result.text
 
 
 # --- examples and benchmarks of torch ----------------------------------------------------------------------------------------
@@ -167,6 +225,16 @@ def test_examples_with_torch(name):
         pytest.skip('the digits come with scikit-learn, which is not installed')
     code, said = run_here(os.path.join(EXAMPLES, name))
     assert code == 0 and said.strip() and 'WRONG' not in said, said
+
+
+def test_what_is_printed_of_queues(capsys):
+    bench = runpy.run_path(shutil.which('shmem-bench'))
+    ways = {'fill 2 threads': {'plain': 1 / 15e6, '4': 1 / 60e6}, 'stream 8 threads': {'ck': 1 / 180e3}}
+    bench['print_queue']({'ways': ways, 'ratios': {'batch 4 / two compare-and-swaps, 2 side by side': 4.0},
+                          'latency': {f'{how}.{part}': 1e-6 for how in ('asleep', 'polling') for part in ('50', '99', '99.9')}, 'why_not': {}})
+    said = capsys.readouterr().out
+    assert re.search(r'side by side +4\.00 +aim: at least 2\.5; from 15\.0 to 60\.0 million/s; published: 3\.06x, from 1\.7 to 5\.2 million/s$', said, re.M)
+    assert re.search(r'^  8 threads, until .* +0\.18 +-$', said, re.M)
 
 
 def test_the_page_of_the_benchmark(monkeypatch, tmp_path, capsys):
@@ -219,7 +287,6 @@ def test_the_benchmarks_run(tmp_path):
 
 def test_sources_of_benchmarks_are_installed_whole():
     """shmem-bench compiles some of them where it is installed, beside what they include."""
-    import shutil
     folder = os.path.join(os.path.dirname(os.path.dirname(shutil.which('shmem-bench'))), 'share', 'shmem', 'bench')
     names = set(os.listdir(folder))
     for name in names:

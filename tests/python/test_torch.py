@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import shmem
-from jobs import IN_PE, PYTHON, on_pes, program, raises, run, skip
+from jobs import IN_PE, PYTHON, on_pes, program, raises, run, skip, torchrun
 from shmem.errors import BadBuffer, NotSupported, WrongType
 
 if IN_PE:
@@ -256,7 +256,6 @@ def test_torchrun(tmp_path):
     import importlib.util
 
     import pytest
-    from test_job import free_port
     if importlib.util.find_spec('torch') is None:
         pytest.skip('torch is not installed')
     path = program(tmp_path, '''
@@ -271,11 +270,5 @@ def test_torchrun(tmp_path):
         dist.destroy_process_group()
         print('joined', flush=True)
     ''')
-    result = run([PYTHON, '-m', 'torch.distributed.run', '--nproc_per_node', '2', '--master_addr', '127.0.0.1',
-                  '--master_port', free_port(), path])
-    if 'use_libuv was requested' in result.text:
-        pytest.skip('this torchrun starts nothing: its own store asks for libuv, which this torch was built without')
-    if "'NoneType' object has no attribute 'get'" in result.text:
-        pytest.skip('this torchrun starts nothing: it is older than this Python')
-    result.ok()
+    result = torchrun(path)
     assert result.out.count('joined') == 2, result.text

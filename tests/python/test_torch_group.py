@@ -5,8 +5,7 @@ import importlib.util
 import os
 
 import pytest
-from jobs import HERE, PYTHON, environment, program, run
-from test_job import free_port
+from jobs import HERE, PYTHON, environment, program, run, torchrun
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec('torch') is None, reason='torch is not installed')
 DDP = os.path.join(HERE, '..', '..', 'examples', 'python', 'ddp.py')
@@ -31,9 +30,5 @@ def test_torchrun(tmp_path):
         ours, theirs = ddp.main('shmem'), ddp.main('gloo')
         assert all(abs(a - b) < 1e-3 for a, b in zip(ours, theirs)), (ours, theirs)
     ''')
-    result = run([PYTHON, '-m', 'torch.distributed.run', '--nproc-per-node', '2', '--master-addr', '127.0.0.1',
-                  '--master-port', free_port(), path])
-    if 'use_libuv was requested' in result.text:
-        pytest.skip('this torchrun starts nothing: its own store asks for libuv, which this torch was built without')
-    result.ok()
+    result = torchrun(path)
     assert 'shmem, 2 processes' in result.out and 'gloo, 2 processes' in result.out, result.text

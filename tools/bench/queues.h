@@ -27,6 +27,7 @@ enum {
     QUEUE_FILLS = 2000,   /* fillings, at most */
     QUEUE_GOOD = 200,     /* good ones that are enough */
     QUEUE_PRODUCERS_MOST = 16,
+    QUEUE_PART = 16, /* items after which a producer looks whether time is over */
 };
 
 struct queue_ops {
@@ -41,6 +42,7 @@ struct queue_shared {
     char pad[120];
     int stop;
     double began[QUEUE_PRODUCERS_MOST], ended[QUEUE_PRODUCERS_MOST], ran[QUEUE_PRODUCERS_MOST]; /* ran: on a core */
+    int pushed[QUEUE_PRODUCERS_MOST];
 };
 
 struct queue_work {
@@ -51,6 +53,10 @@ struct queue_work {
     const struct queue_ops *ops;
     void (*run)(struct queue_work *work);
 };
+
+/* Seconds after which a stream ends with what it has; 0: never. For queues whose pop() does not wait for items, since
+   what comes then is not known. */
+static double queue_limit;
 
 static inline void *queue_memory(size_t bytes)
 {
@@ -92,8 +98,11 @@ static inline __attribute__((always_inline)) void queue_push_all(struct queue_wo
             break;
         double ran = queue_cpu_seconds();
         shared->began[work->me] = seconds();
-        for (int i = 0; i < work->count; i++)
-            push((uint64_t)work->me << 40 | (uint64_t)i);
+        int pushed = 0, part = queue_limit ? QUEUE_PART : work->count;
+        while (pushed < work->count && !__atomic_load_n(&shared->stop, __ATOMIC_RELAXED))
+            for (int end = pushed + (part < work->count - pushed ? part : work->count - pushed); pushed < end; pushed++)
+                push((uint64_t)work->me << 40 | (uint64_t)pushed);
+        shared->pushed[work->me] = pushed; /* before "done" below */
         if (flush)
             flush();
         shared->ended[work->me] = seconds();
@@ -201,13 +210,39 @@ static inline __attribute__((always_inline)) double queue_fill(struct queue_work
     return values[count / 2];
 }
 
+/* All items that there are, once the time is over and everybody has stopped; else SIZE_MAX. */
+static inline size_t queue_left_over(const struct queue_work *w, double since)
+{
+    size_t sum = 0;
+    if (!queue_limit || seconds() - since < queue_limit)
+        return SIZE_MAX;
+    __atomic_store_n(&w->shared->stop, 1, __ATOMIC_RELEASE);
+    if (__atomic_load_n(&w->shared->done, __ATOMIC_ACQUIRE) < w->producers)
+        return SIZE_MAX;
+    for (int p = 0; p < w->producers; p++)
+        sum += (size_t)w->shared->pushed[p];
+    return sum;
+}
+
 static inline __attribute__((always_inline)) double queue_stream(struct queue_work *w,
                                                                  size_t (*pop)(uint64_t *, size_t))
 {
+    static uint64_t items[QUEUE_POP_MOST];
+    uint64_t next[QUEUE_PRODUCERS_MOST] = {0};
+    size_t got = 0, total = (size_t)w->count * (size_t)w->producers;
     double t = seconds();
     __atomic_store_n(&w->shared->go, 1, __ATOMIC_RELEASE);
-    queue_drain((size_t)w->count * (size_t)w->producers, pop);
-    return (seconds() - t) / ((double)w->count * w->producers);
+    while (got < total) {
+        size_t count = pop(items, QUEUE_POP_MOST);
+        queue_check(items, count, next);
+        got += count;
+        if (count == 0) {
+            size_t all = queue_left_over(w, t);
+            total = all < total ? all : total;
+            sched_yield();
+        }
+    }
+    return (seconds() - t) / (double)got;
 }
 
 /* arguments: fill|stream PRODUCERS threads|processes */

@@ -135,8 +135,10 @@ static int describe(int device, struct shmemi_device_info *out)
     shmemi_ascend_leave(&before);
     if (rc < 0)
         return rc;
-    if (shmemi_ascend_way(&out->way) < 0)
+    if (shmemi_ascend_way(&out->way) < 0) {
         out->way = SHMEMI_WAY_NONE;
+        snprintf(out->alone, sizeof out->alone, "%s", shmemi_last_error());
+    }
     out->can_signal = shmemi_ascend.aclrtValueWrite && shmemi_ascend.aclrtValueWait;
     return rc;
 }

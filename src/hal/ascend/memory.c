@@ -310,7 +310,7 @@ int shmemi_ascend_import_memory(const struct shmemi_device_ticket *ticket, int d
     *out = (struct shmemi_device_memory){.device = device, .imported = true};
     if (rc < 0 || (rc = shmemi_device_check_ticket(ticket, self)) < 0)
         return rc;
-    if (ticket->way == SHMEMI_WAY_DESCRIPTOR || ticket->way == SHMEMI_WAY_LEGACY)
+    if (ticket->way != SHMEMI_WAY_HANDLE_V2 && ticket->way != SHMEMI_WAY_HANDLE_V1 && ticket->way != SHMEMI_WAY_KEY)
         return shmemi_fail(-EINVAL, "a ticket of way %u is not for Ascend memory", ticket->way);
     out->way = ticket->way;
     if ((rc = shmemi_ascend_find(ticket->id, &home)) == 0 && out->way == SHMEMI_WAY_KEY && home != device)

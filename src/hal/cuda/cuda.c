@@ -113,6 +113,20 @@ static int attribute(int device, int which, bool *yes)
     return rc;
 }
 
+/* As allocate() needs it. */
+static void tell_way(bool vmm, bool descriptors, int device, struct shmemi_device_info *out)
+{
+    static const char *const needed[] = {"cuMemCreate", NULL};
+    out->way = SHMEMI_WAY_NONE;
+    if (shmemi_cuda_has(needed) < 0)
+        snprintf(out->alone, sizeof out->alone, "%s", shmemi_last_error());
+    else if (!vmm || !descriptors)
+        snprintf(out->alone, sizeof out->alone, "the CUDA device %d has no %s", device,
+                 vmm ? "memory that file descriptors share" : "virtual memory management");
+    else
+        out->way = SHMEMI_WAY_DESCRIPTOR;
+}
+
 static int describe(int device, struct shmemi_device_info *out)
 {
     struct shmemi_device_current before;
@@ -130,7 +144,7 @@ static int describe(int device, struct shmemi_device_info *out)
         return rc;
     rc = SHMEMI_CUDA(cuMemGetInfo_v2, &out->free_bytes, &out->total_bytes);
     shmemi_cuda_leave(&before);
-    out->way = vmm && descriptors && shmemi_cuda.cuMemCreate ? SHMEMI_WAY_DESCRIPTOR : SHMEMI_WAY_NONE;
+    tell_way(vmm, descriptors, device, out);
     out->can_signal = values && shmemi_cuda.cuStreamWriteValue64_v2 && shmemi_cuda.cuStreamWaitValue64_v2;
     return rc;
 }

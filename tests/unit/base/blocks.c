@@ -121,7 +121,7 @@ static size_t some_size(uint64_t *seed)
 static void random_calls(void **state)
 {
     (void)state;
-    for (uint64_t run = 1; run <= (LEAKS_SANITIZED ? 2 : 6); run++) {
+    for (uint64_t run = 1; run <= (getenv("SHMEM_TEST_FULL") ? 20 : LEAKS_SANITIZED ? 1 : 3); run++) {
         struct shmemi_heap_blocks *heap = NULL;
         struct model *m = calloc(1, sizeof *m);
         uint64_t seed = run * 7919;

@@ -215,6 +215,28 @@ static void special_numbers(void **state)
     assert_true(isinf(result));
     shmemi_fold(SHMEMI_TYPE_DOUBLE, SHMEMI_REDUCE_MIN, &result, (const void *[]){&one, &inf}, 2, 1);
     assert_true(result == 1);
+    /* What is not a number stays, wherever it comes from. */
+    for (int op = SHMEMI_REDUCE_MIN; op <= SHMEMI_REDUCE_MAX; op++)
+        for (int at = 0; at < 3; at++) {
+            double d[3] = {1, 2, 3}, d_out;
+            float f[3] = {1, 2, 3}, f_out;
+            long double ld[3] = {1, 2, 3}, ld_out;
+            uint16_t h[3] = {0x3c00, 0x4000, 0x4200}, h_out, b[3] = {0x3f80, 0x4000, 0x4040}, b_out;
+            d[at] = f[at] = NAN;
+            ld[at] = NAN;
+            h[at] = 0x7e00;
+            b[at] = 0x7fc0;
+            shmemi_fold(SHMEMI_TYPE_DOUBLE, (enum shmemi_reduce_op)op, &d_out, (const void *[]){d, d + 1, d + 2}, 3, 1);
+            shmemi_fold(SHMEMI_TYPE_FLOAT, (enum shmemi_reduce_op)op, &f_out, (const void *[]){f, f + 1, f + 2}, 3, 1);
+            shmemi_fold(SHMEMI_TYPE_LONGDOUBLE, (enum shmemi_reduce_op)op, &ld_out,
+                        (const void *[]){ld, ld + 1, ld + 2}, 3, 1);
+            shmemi_fold(SHMEMI_TYPE_FLOAT16, (enum shmemi_reduce_op)op, &h_out, (const void *[]){h, h + 1, h + 2}, 3,
+                        1);
+            shmemi_fold(SHMEMI_TYPE_BFLOAT16, (enum shmemi_reduce_op)op, &b_out, (const void *[]){b, b + 1, b + 2}, 3,
+                        1);
+            assert_true(isnan(d_out) && isnan(f_out) && isnan(ld_out));
+            assert_true((h_out & 0x7fff) > 0x7c00 && (b_out & 0x7fff) > 0x7f80);
+        }
 }
 
 /* --- halves ---------------------------------------------------------------------------------------------------------
@@ -298,8 +320,8 @@ static void pairs_of_halves(void **state)
                     double x = value_of(f, a[i]), y = value_of(f, b[i]);
                     float exact = op == SHMEMI_REDUCE_SUM    ? (float)x + (float)y
                                   : op == SHMEMI_REDUCE_PROD ? (float)x * (float)y
-                                  : op == SHMEMI_REDUCE_MIN  ? (float)(y < x ? y : x)
-                                                             : (float)(y > x ? y : x);
+                                  : op == SHMEMI_REDUCE_MIN  ? (float)(y < x || isnan(y) ? y : x)
+                                                             : (float)(y > x || isnan(y) ? y : x);
                     double wanted = nearest(f, (double)exact), got = value_of(f, result[i]);
                     if (!same(wanted, got))
                         fail_msg("type %d, operation %d: %#x and %#x gave %#x (%g instead of %g)", (int)f.type, op,
