@@ -38,7 +38,7 @@ from ._access import (atomic_add, atomic_and, atomic_cas, atomic_fetch, atomic_f
                       peer, put, put_nbi, put_signal, put_signal_nbi, wait, wait_until)
 from ._buffer import Buffer
 from ._collective import all_gather, all_reduce, broadcast
-from ._device import DeviceBuffer, DeviceInfo, DevicePool, DevicePoolStats, Stream, devices
+from ._device import DeviceBuffer, DeviceInfo, DevicePool, DevicePoolStats, devices
 from ._ext import barrier, fence, quiet
 from ._job import finalize, get_unique_id, init, is_initialized, my_pe, n_pes
 from ._home import Heap, heap
@@ -47,6 +47,7 @@ from ._pool import Pool, PoolInfo, PoolStats, create_file, create_pool, open_fil
 from ._queue import Queue, QueueStats
 from ._region import (LOCAL_ONLY, REMOTE_ATOMIC, REMOTE_READ, REMOTE_WRITE, Access, Region, deregister, region,
                       register)
+from ._stream import Stream
 from ._symmetric import HeapInfo, empty, free, full, heap_info, zeros
 from ._sync import Atomic, Barrier, Condition, Event, Mutex, RWLock, Semaphore
 from .errors import (BarrierBroken, DeviceMissing, Error, FileDamaged, FileMissing, FileVersion, KeyMalformed, KeyOrphaned, KeyRefused,

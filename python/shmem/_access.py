@@ -90,8 +90,8 @@ def _on(function: str, stream: Any) -> Any:
     """The Stream of what was given for stream=; None where there is nothing to queue on: it is to be done at once."""
     if stream is None:
         return None
-    from . import _device
-    on = _device.as_stream(function, stream)
+    from . import _stream
+    on = _stream.as_stream(function, stream)
     return on if on._need(function) is not on else None
 
 

@@ -13,9 +13,18 @@ from . import _ext, _memory
 from ._argument import flag
 from ._buffer import write_note
 from ._strided import contiguous
-from .errors import Error, make
+from .errors import Error, make, shown
 
 TYPES = ('npu', 'cuda')
+DIGITS = 4  # of the number of a device
+
+
+def place(function: str, device: Any, argument: str = 'device') -> tuple[str, int]:
+    """('npu', 1) for 'npu:1' and 'npu' for the first."""
+    name, colon, number = device.partition(':') if isinstance(device, str) else ('', '', '')
+    if name not in TYPES or (colon and not (number.isascii() and number.isdecimal() and len(number) <= DIGITS)):
+        raise make(function, 'value', f"{argument} is {shown(device)}, but must be such as 'npu' or 'cuda:1'")
+    return name, int(number) if colon else 0
 
 
 class Foreign:

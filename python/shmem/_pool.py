@@ -452,7 +452,7 @@ def _device_for(type: Any) -> str | None:
     if isinstance(type, str) and type == 'auto':
         return next(filter(_device.is_usable, _device.TYPES), None)
     if isinstance(type, str) and type.partition(':')[0] in _device.TYPES:
-        kind, _ = _device.place('create_pool', type, 'type')
+        kind, _ = _foreign.place('create_pool', type, 'type')
         return type if _device.is_there(kind) else None
     return None
 

@@ -218,7 +218,7 @@ _RETURN_SCALAR = int(np.__version__.split('.')[0]) >= 2  # NumPy says itself whe
 
 def _finish(function: str, stream: Any) -> None:
     if stream is not None:
-        from ._device import as_stream
+        from ._stream import as_stream
         as_stream(function, stream).finish()
 
 

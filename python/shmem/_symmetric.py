@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _argument, _ext, _memory
-from ._device import DIGITS, TYPES, DeviceBuffer
+from ._device import DeviceBuffer
+from ._foreign import DIGITS, TYPES
 from ._stand_in import StandIn
 from ._region import Region
 from .errors import make, said_by, shown

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import shmem
 from jobs import PYTHON, RAISES, doubles, environment, program, run, start
-from shmem._device import _HostStream
+from shmem._stream import _HostStream
 from shmem._stand_in import HostSide, StandIn
 
 NONE = {'SHMEM_ASCEND_LIBRARY': '/none', 'SHMEM_CUDA_LIBRARY': '/none', 'SHMEM_DEVICE_FALLBACK': 'host'}

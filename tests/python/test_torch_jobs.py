@@ -535,15 +535,17 @@ def test_a_reader_that_stays_holds_nobody_up():
 
 
 def test_keys_of_processes_that_have_ended(tmp_path):
-    keys = run([PYTHON, program(tmp_path, '''
-        import shmem, torch, shmem.torch as st
-        net, pool = torch.nn.Linear(2, 2), shmem.create_pool('1M')
-        print(st.Publisher(net).key, st.Gradients(net).key, st.Requests((2,), (2,)).key, st.share(net).key, pool.export(),
-              pool.create_condition().export(), sep='\\n')
-    ''')], env=environment()).ok().out.splitlines()
     net = nn.Linear(2, 2)
+
+    def body():
+        pool = shmem.create_pool('1M')
+        things = st.Publisher(net), st.Gradients(net), st.Requests((2,), (2,), slots=2, workers=2), st.share(net)
+        (tmp_path / 'keys').write_text('\n'.join([*(thing.key for thing in things), pool.export(), pool.create_condition().export()]))
+        os._exit(0)
+
+    ended(forked(body))
     for call, key in zip((st.Subscriber, lambda key: st.Gradients.attach(key, net), st.Requests.attach, lambda key: st.attach(net, key),
-                          shmem.open_pool, shmem.import_), keys):
+                          shmem.open_pool, shmem.import_), (tmp_path / 'keys').read_text().splitlines()):
         with raises(shmem.KeyOrphaned, 'nobody living'):
             call(key)
 
