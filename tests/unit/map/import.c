@@ -833,7 +833,7 @@ static void speed(void **state)
     print_message("# the very first import %.1f us; cold %.1f us, %.1f us where a service thread runs, asking alone "
                   "%.1f us; mapped already %.3f us\n",
                   (double)first / 1e3, (double)cold / (ROUNDS / 10) / 1e3, (double)warm_thread / (ROUNDS / 10) / 1e3,
-                  (double)asked / ROUNDS / 1e3, (double)again / ROUNDS / 1e3);
+                  (double)asked / (double)ROUNDS / 1e3, (double)again / (double)ROUNDS / 1e3);
     unsigned maps = count_in_maps();
     begin = shmemi_now();
     for (size_t k = 0; k < 100000; k++)
@@ -854,7 +854,7 @@ static void speed(void **state)
         for (int k = 0; k < ROUNDS; k++)
             shmemi_import_close(import(SHMEMI_IMPORT_WRITE));
         print_message("# of a share of its own, %s: %.3f us\n", warm ? "mapped already" : "cold",
-                      (double)(shmemi_now() - begin) / ROUNDS / 1e3);
+                      (double)(shmemi_now() - begin) / (double)ROUNDS / 1e3);
         shmemi_import_close(i);
     }
     does(&common, 'q');
