@@ -14,7 +14,10 @@ from harness import Job, Skip, expect, main, run  # noqa: E402
 
 PROGRAM, FAKE, LIBRARY, INCLUDE = sys.argv[1:5]
 folder = pathlib.Path(tempfile.mkdtemp(prefix='shmem-launchers-'))
+# More processes than cores: for Open MPI 4, and for 5.
 QUIET = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_rmaps_base_oversubscribe': '1',
+         'PRTE_MCA_rmaps_default_mapping_policy': ':oversubscribe', 'PRTE_ALLOW_RUN_AS_ROOT': '1',
+         'PRTE_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
          'OMPI_MCA_btl': 'self,vader', 'OMPI_MCA_orte_tmpdir_base': str(folder)}
 
 
