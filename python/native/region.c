@@ -571,16 +571,11 @@ static PyObject *heap_info(PyObject *module, PyObject *const *args, Py_ssize_t n
         name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL, NULL                                             \
     }
 PyMethodDef ext_region_methods[] = {
-    FAST("register", region_register),
-    FAST("find", region_find),
-    FAST("symmetric", region_symmetric),
-    FAST("close", region_close),
-    FAST("reach", region_reach),
-    FAST("view", region_view),
-    FAST("malloc", heap_malloc),
-    FAST("free", heap_free),
-    FAST("heap_info", heap_info),
-    {0},
+    FAST("register", region_register),   FAST("find", region_find),
+    FAST("symmetric", region_symmetric), FAST("close", region_close),
+    FAST("reach", region_reach),         FAST("view", region_view),
+    FAST("malloc", heap_malloc),         FAST("free", heap_free),
+    FAST("heap_info", heap_info),        {0},
 };
 
 int ext_region_init(PyObject *module)

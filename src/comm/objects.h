@@ -8,8 +8,9 @@
 
 #include "pool/object.h"
 
-/* Collective: one instance on every PE, and a handle of this PE's own. All PEs ask for the same: type, size, name, what is said, note.
-   -EINVAL: they do not; -EEXIST: the name stands for another; -ENOMEM as of allocations; -EPERM: no job. */
+/* Collective: one instance on every PE, and a handle of this PE's own. All PEs ask for the same: type, size, name, what
+   is said, note. -EINVAL: they do not; -EEXIST: the name stands for another; -ENOMEM as of allocations; -EPERM: no job.
+ */
 int shmemi_symmetric_create(const struct shmemi_object_spec *spec, struct shmemi_object **out);
 
 /* This PE's own instance of the object of that name. -ENOENT, -EINVAL (another type). */

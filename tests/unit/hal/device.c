@@ -344,8 +344,7 @@ static void run_each_call_fails(void)
 {
     int count, n = 0, rc;
     good(hal->open(&count));
-    for (unsigned long before = 0; n++, rc = try_everything(n), failures() > before;
-         before = failures())
+    for (unsigned long before = 0; n++, rc = try_everything(n), failures() > before; before = failures())
         /* What only asks which context was there is no reason to fail. */
         child_check(rc == 0 || (rc == -EIO && strstr(shmemi_last_error(), cuda ? "999" : "507899")));
     child_check(rc == 0 && n > 8);
