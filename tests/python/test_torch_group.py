@@ -18,7 +18,10 @@ def test_ranks(tmp_path):
     """Forked processes, which end while their groups are there; without a word, and without a crash."""
     result = run([PYTHON, os.path.join(HERE, 'torch_ranks.py'), tmp_path, *NAMES], env=environment(PYTHONWARNINGS='ignore'))
     assert result.out.split('\n')[:-1] == [f'{name}: ok' for name in NAMES] and result.code == 0, result.text
-    assert not result.err, result.text
+    # torch 2.6 leaves a folder of its own to the end of the interpreter, which newer versions of Python tell.
+    said = [line for line in result.err.splitlines() if 'Implicitly cleaning up <TemporaryDirectory' not in line
+            and '_warnings.warn(warn_message, ResourceWarning)' not in line]
+    assert not said, result.text
 
 
 def test_torchrun(tmp_path):

@@ -164,7 +164,11 @@ def test_a_module_is_shared_in_place():
             assert other.steps.tolist() == [0, 1, 2, 3, 4] and not other.turned.requires_grad and other.scalar.requires_grad
             assert other.none.shape == (0, 3) and other.missing is None
             assert other.parts[1].data_ptr() == other.parts[0].data_ptr() + 24
-            other(torch.arange(10)).sum().backward()
+            try:
+                other(torch.arange(10)).sum().backward()
+            except RuntimeError as error:  # some builds of torch cannot in a forked child of a process that could
+                assert 'fork-based multiprocessing' in str(error), error
+                other.scalar.grad = torch.ones_like(other.scalar)
             torch.optim.SGD(other.parameters(), 0.1).step()  # private
             assert not torch.equal(other.scalar, net.scalar)
         reader = st.attach(Net, shared, mode='r')
@@ -190,7 +194,8 @@ def test_weights_exist_once_also_for_strangers(tmp_path):
         sys.path.insert(0, sys.argv[2])
         from test_torch_jobs import pss
         x = torch.zeros(1, 4096)
-        torch.nn.Linear(4, 4)(torch.zeros(1, 4))
+        small = st.share(torch.nn.Linear(4, 4))  # what torch loads when it is first used, and keeps
+        st.attach(lambda: torch.nn.Linear(4, 4), small.key)(torch.zeros(1, 4))
         before = pss()
         for mode in ('r', 'cow'):
             net = st.attach(lambda: torch.nn.Linear(4096, 4096), sys.argv[1], mode)
@@ -554,12 +559,14 @@ def test_gradients_through_a_queue():
     net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
     net[1].bias.requires_grad_(False)
     gradients = st.Gradients(net, capacity=2)
+    net(torch.ones(1, 3)).sum().backward()  # here: some builds of torch cannot in a forked child
+    ones = [parameter.grad for parameter in net.parameters()]
 
     def worker(number):
         mine = st.Gradients.attach(gradients.key, net)
         for step in range(20):
-            net.zero_grad()
-            net(torch.ones(1, 3) * (step + 1)).sum().backward()
+            for parameter, gradient in zip(net.parameters(), ones):
+                parameter.grad = None if gradient is None else gradient * (step + 1)
             mine.push(net, number, step)
         os._exit(0)
 
@@ -573,9 +580,7 @@ def test_gradients_through_a_queue():
     for process in workers:
         ended(process)
     assert seen == {0: list(range(20)), 1: list(range(20))}
-    net.zero_grad()
-    net(torch.ones(1, 3)).sum().backward()
-    assert torch.allclose(total[0].weight.grad, net[0].weight.grad * sum(range(1, 21)), rtol=1e-4)
+    assert torch.allclose(total[0].weight.grad, ones[0] * sum(range(1, 21)), rtol=1e-4)
     assert total[1].bias.grad is None
     with raises(shmem.QueueEmpty):
         with gradients.pop(timeout=0):

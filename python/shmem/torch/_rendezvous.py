@@ -40,14 +40,24 @@ def _open(name: str, seconds: float) -> int:
             time.sleep(0.005)
 
 
+def _store(*arguments: Any) -> Any:
+    """Torch's own, which asks for libuv by default; not every build has it, and Debian's has not."""
+    try:
+        return dist.TCPStore('127.0.0.1', *arguments)
+    except RuntimeError as error:
+        if 'libuv' not in str(error):
+            raise
+        return dist.TCPStore('127.0.0.1', *arguments, use_libuv=False)
+
+
 def _meet(timeout: timedelta) -> Any:
     global _made
     rank, size = int(os.environ['SHMEM_RANK']), int(os.environ['SHMEM_SIZE'])
     name = f'shmem.torch {os.environ["SHMEM_JOB"]} {_made}'
     _made += 1
     if rank:
-        return dist.TCPStore('127.0.0.1', _open(name, timeout.total_seconds()), size, False, timeout), rank, size
-    store = dist.TCPStore('127.0.0.1', 0, size, True, timeout, False)
+        return _store(_open(name, timeout.total_seconds()), size, False, timeout), rank, size
+    store = _store(0, size, True, timeout, False)
     pool = create_pool('64K', name=name)
     pool.alloc(1, np.int64, name='port', fill=store.port)
     _kept[:] = [store, pool]
