@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/settings.h"
 #include "control.h"
 #include "pmix.h"
@@ -78,8 +77,8 @@ static int from_torch(struct shmemi_identity *id)
     return 0;
 }
 
-/* Open MPI's mpirun where the PMIx client is out of reach: its variables say the same, and the address of its server is
-   a name that no other job has at the same time. */
+/* Open MPI's mpirun: its variables say what its PMIx server would, and the address of the server is a name that no other
+   job has at the same time. The client is left to MPI: version 5 cannot begin where somebody else has opened it. */
 static int from_open_mpi(struct shmemi_identity *id)
 {
     static const char *const uris[] = {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3", "PMIX_SERVER_URI2",
@@ -103,11 +102,6 @@ static int from_pmix(int64_t deadline, struct shmemi_identity *id)
 {
     struct shmemi_pmix_place place;
     int rc = shmemi_pmix_find(deadline, &place);
-    if (rc == -ENOSYS && shmemi_setting("OMPI_COMM_WORLD_RANK")) {
-        shmemi_info("job", "the PMIx client is out of reach, so mpirun's variables tell who this is: %s",
-                    shmemi_last_error());
-        return from_open_mpi(id);
-    }
     if (rc < 0)
         return shmemi_fail_in(rc, "PMIX_NAMESPACE is set, so a PMIx server started this process, but asking it failed");
     id->me = place.rank;
@@ -167,10 +161,10 @@ int shmemi_launchers_ask(int64_t deadline, struct shmemi_identity *out)
         return from_shmemrun(job, out);
     if (torch && shmemi_setting("MASTER_ADDR")) /* set for this program, perhaps from what follows */
         return from_torch(out);
-    if (shmemi_pmix_present())
-        return from_pmix(deadline, out);
     if (shmemi_setting("OMPI_COMM_WORLD_SIZE"))
         return from_open_mpi(out);
+    if (shmemi_pmix_present())
+        return from_pmix(deadline, out);
     if (shmemi_setting("SLURM_STEP_NUM_TASKS"))
         return from_slurm(out);
     if (shmemi_setting("PMI_SIZE"))

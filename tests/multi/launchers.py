@@ -69,8 +69,13 @@ def without_the_client_library():
     joins(mpirun(3, 'env', f'LD_LIBRARY_PATH={bad_library()}', PROGRAM), 3)
 
 
+def by_the_pmix_server_of_mpirun():
+    """A launcher that has no such variables."""
+    joins(mpirun(3, 'env', '-u', 'OMPI_COMM_WORLD_RANK', '-u', 'OMPI_COMM_WORLD_SIZE', PROGRAM), 3)
+
+
 def pe_0_that_never_comes():
-    expect(mpirun(2, PROGRAM, 'absent', SHMEM_TIMEOUT='0.5'), says='PE 0 did not come in time')
+    expect(mpirun(2, PROGRAM, 'absent', SHMEM_TIMEOUT='0.5'), says='PE 0 of 2 did not come in time')
 
 
 def mpi_and_shmem_in_one_program():
@@ -112,7 +117,7 @@ def refusals():
 
 try:
     sys.exit(main([any_pmix_server, refusals, mpirun_starts_one_job, init_again_under_mpirun, global_exit_under_mpirun,
-                   a_death_ends_the_job_under_mpirun, without_the_client_library, pe_0_that_never_comes,
-                   mpi_and_shmem_in_one_program]))
+                   a_death_ends_the_job_under_mpirun, without_the_client_library, by_the_pmix_server_of_mpirun,
+                   pe_0_that_never_comes, mpi_and_shmem_in_one_program]))
 finally:
     shutil.rmtree(folder, ignore_errors=True)
