@@ -77,8 +77,8 @@ static int from_torch(struct shmemi_identity *id)
     return 0;
 }
 
-/* Open MPI's mpirun: its variables say what its PMIx server would, and the address of the server is a name that no other
-   job has at the same time. The client is left to MPI: version 5 cannot begin where somebody else has opened it. */
+/* Open MPI's mpirun: its variables say what its PMIx server would, and the address of the server is a name that no
+   other job has at the same time. The client is left to MPI: version 5 cannot begin where another has opened it. */
 static int from_open_mpi(struct shmemi_identity *id)
 {
     static const char *const uris[] = {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3", "PMIX_SERVER_URI2",
