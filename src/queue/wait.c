@@ -92,6 +92,13 @@ int shmemi_queue_wait_items(struct shmemi_queue *q, struct shmemi_queue_wait *wa
     return 0;
 }
 
+/* A slot that was never written has the word 0, which is position 0 with no slots. */
+static bool committed(const struct shmemi_queue *q, uint64_t position)
+{
+    uint64_t word = atomic_load_explicit(shmemi_queue_word_at(q, position), memory_order_relaxed); /* looked at again */
+    return shmemi_queue_position(word) == position && shmemi_queue_slots(word);
+}
+
 int shmemi_queue_wait_commit(struct shmemi_queue *q, struct shmemi_queue_wait *wait, uint64_t position, uint64_t holder)
 {
     int64_t now;
@@ -105,12 +112,10 @@ int shmemi_queue_wait_commit(struct shmemi_queue *q, struct shmemi_queue_wait *w
     _Atomic uint32_t *word = &q->shared->for_items;
     /* [for_items] as above; but a commit comes after its producer's exchange and may miss it, so naps are short. */
     atomic_store_explicit(word, 1, memory_order_seq_cst);
-    if (shmemi_queue_position(atomic_load_explicit(shmemi_queue_word_at(q, position), memory_order_relaxed)) ==
-            position || /* relaxed: looked at again */
-        shmemi_holder_dead(q->site->domain, holder))
+    if (committed(q, position) || shmemi_holder_dead(q->site->domain, holder))
         return 0;
-    wait->nap = wait->nap ? 2 * wait->nap : NAP_COMMIT_FIRST;
-    return sleep_on(q, word, wait, now + (wait->nap < NAP_COMMIT_MOST ? wait->nap : NAP_COMMIT_MOST));
+    wait->nap = !wait->nap ? NAP_COMMIT_FIRST : wait->nap < NAP_COMMIT_MOST / 2 ? 2 * wait->nap : NAP_COMMIT_MOST;
+    return sleep_on(q, word, wait, now + wait->nap);
 }
 
 /* ---- producers ---- */

@@ -234,6 +234,47 @@ static void a_thread_that_ends_holds_nothing(void **state)
     end_queue(queue);
 }
 
+static void *push_slowly(void *context)
+{
+    for (uint64_t i = 0; i < 100; i++) {
+        usleep(500);
+        if (shmemx_queue_try_push(context, &i, 8) < 0)
+            return context;
+    }
+    return NULL;
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+}
+
+/* Each of those pushes wakes the consumer, who waits for the very first slot: it sleeps again, each time a little
+   longer, but not without end (undefined behaviour, which a sanitizer finds). */
+static void woken_in_vain(void **state)
+{
+    (void)state;
+    shmemx_queue_attr_t attr = items(128, 1);
+    shmemx_queue_t queue = make_queue(&attr);
+    void *slot, *failed;
+    uint64_t value;
+    pthread_t thread;
+    ok(shmemx_queue_reserve(queue, 8, &slot, 0));
+    assert_int_equal(pthread_create(&thread, NULL, push_slowly, queue), 0);
+    double before = cpu_seconds();
+    refuses(ETIMEDOUT, "empty", shmemx_queue_pop(queue, &value, 8, NULL, 0.2));
+    assert_true(cpu_seconds() - before < 0.1);
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    *(uint64_t *)slot = 1000;
+    ok(shmemx_queue_commit(queue, 8));
+    ok(shmemx_queue_pop(queue, &value, 8, NULL, 0));
+    assert_int_equal(value, 1000);
+    end_queue(queue);
+}
+
 static void *pop_until_the_end(void *context)
 {
     uint64_t value;
@@ -301,6 +342,7 @@ int main(void)
         clean_test(by_time_and_by_hand),
         clean_test(the_end_of_a_thread_moves_in),
         clean_test(a_thread_that_ends_holds_nothing),
+        clean_test(woken_in_vain),
         clean_test(the_end_wakes_everybody),
         clean_test(a_wait_can_be_interrupted),
     };
