@@ -42,6 +42,19 @@ int main(void)
     shmem_clear_cache_line_inv(&n);
     shmem_udcflush();
     shmem_udcflush_line(&n);
+    /* Of Open MPI. */
+    long *word = shmem_malloc(sizeof *word);
+    *word = 5;
+    expect(shmem_long_atomic_fetch_or(word, 2, me) == 5 && shmem_longlong_atomic_fetch_and((long long *)word, 6, me) == 7,
+           "bitwise operations on signed types gave another old value");
+    shmem_ctx_int_atomic_xor(SHMEM_CTX_DEFAULT, (int *)word, 1, me);
+    shmem_quiet();
+    expect(*word == 7, "bitwise operations on signed types gave another result");
+    shmem_free(word);
+    expect(OSHMEM_SPEC_VERSION == 10600 && _SHMEM_ALLTOALL_SYNC_SIZE == SHMEM_ALLTOALL_SYNC_SIZE &&
+               _SHMEM_ALLTOALLS_SYNC_SIZE == SHMEM_ALLTOALLS_SYNC_SIZE,
+           "a constant of others differs");
+
     expect(_SHMEM_CMP_EQ == SHMEM_CMP_EQ && _SHMEM_MAX_NAME_LEN == SHMEM_MAX_NAME_LEN, "an old constant differs");
     return 0;
 }
