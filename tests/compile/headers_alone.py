@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""headers_alone.py TOP: each public header compiles alone, twice in a row, as C89, C11, C17, C++98 and C++17, without a warning."""
+"""headers_alone.py TOP: each public header compiles alone, twice in a row, as C89, C11, C17 and C++17 (and, by clang, C++98), without a warning."""
 import os
 import pathlib
 import shlex
@@ -20,9 +20,9 @@ def main():
     if shutil.which(cxx[0]) is None:
         print(f'no C++ compiler: {cxx[0]}')
         return 1
-    modes = [(c, 'c89', '.c'), (c, 'c11', '.c'), (c, 'c17', '.c'), (cxx, 'c++98', '.cc'), (cxx, 'c++17', '.cc')]
+    modes = [(c, 'c89', '.c'), (c, 'c11', '.c'), (c, 'c17', '.c'), (cxx, 'c++17', '.cc')]
     if shutil.which('clang') and shutil.which('clang++'):
-        modes += [(['clang'], 'c89', '.c'), (['clang'], 'c11', '.c'), (['clang++'], 'c++17', '.cc')]
+        modes += [(['clang'], 'c11', '.c'), (['clang++'], 'c++98', '.cc')]
     bad = 0
     with tempfile.TemporaryDirectory() as work:
         for header in headers:
