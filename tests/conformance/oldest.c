@@ -42,6 +42,24 @@ int main(void)
     shmem_clear_cache_line_inv(&n);
     shmem_udcflush();
     shmem_udcflush_line(&n);
+    /* Others do not look whether pSync was initialised, so that some programs have only zeros there. */
+    enum { ROUNDS = 50 };
+    long *never = shmem_calloc(SHMEM_REDUCE_SYNC_SIZE, sizeof *never);
+    int *sum = shmem_malloc(sizeof *sum), *part = shmem_malloc(sizeof *part), *work = shmem_malloc(64 * sizeof *work);
+    for (int round = 0; round < ROUNDS; round++) {
+        *part = round + me;
+        shmem_int_sum_to_all(sum, part, 1, 0, 0, n, work, never);
+        expect(*sum == n * round + n * (n - 1) / 2, "a reduction with zeros in pSync gave another sum");
+        *part = -1; /* too early for whoever has not taken part yet, were it not for the barrier */
+        shmem_barrier(0, 0, n, never);
+    }
+    for (int i = 0; i < SHMEM_REDUCE_SYNC_SIZE; i++)
+        expect(never[i] == 0, "pSync is not as it was before");
+    shmem_free(work);
+    shmem_free(part);
+    shmem_free(sum);
+    shmem_free(never);
+
     /* Of Open MPI. */
     long *word = shmem_malloc(sizeof *word);
     *word = 5;
