@@ -102,6 +102,11 @@ SHMEMX_API int shmemx_set_interrupt(int (*check)(void));
 SHMEMX_API const char *shmemx_version(void);
 SHMEMX_API const char *shmemx_build(void);
 
+/* Seconds since some moment in the past, by the monotonic clock: for differences. The name is that of other
+   implementations, whose programs ask for HAVE_SHMEMX_WTIME. */
+#define HAVE_SHMEMX_WTIME 1
+SHMEMX_API double shmemx_wtime(void);
+
 /* A variable of the environment that this library reads. value: what it holds now, by either name; NULL: unset. */
 typedef struct {
     const char *name, *old_name, *form, *meaning, *normal, *value;

@@ -442,6 +442,9 @@ def heap_larger_than_memory():
     assert len(messages(o)) <= 3, o
     o = launch(2, 'hello', env={'SHMEM_SYMMETRIC_SIZE': '12q'})
     expect(o, 1, says="SHMEM_SYMMETRIC_SIZE is '12q'", within=3)
+    o = launch(2, 'hello', env={'SHMEM_SYMMETRIC_HEAP_SIZE': '12q'})  # what others call it
+    expect(o, 1, says="SHMEM_SYMMETRIC_HEAP_SIZE is '12q'", within=3)
+    expect(launch(2, 'hello', env={'SHMEM_SYMMETRIC_HEAP_SIZE': '12q', 'SHMEM_SYMMETRIC_SIZE': '64m'}), 0)
 
 
 def memory_cgroup():

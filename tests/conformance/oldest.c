@@ -2,9 +2,11 @@
 // The interface from before the names began with shmem_: start_pes, no finalize, shmalloc; and what the text no longer has.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the old names are tested, too */
 #include <mpp/shmem.h>
+#include <mpp/shmemx.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void expect(int condition, const char *what)
 {
@@ -59,6 +61,15 @@ int main(void)
     shmem_free(part);
     shmem_free(sum);
     shmem_free(never);
+
+    /* Of several. */
+#ifdef HAVE_SHMEMX_WTIME
+    double before = shmemx_wtime();
+    usleep(1000);
+    expect(shmemx_wtime() - before >= 0.001, "shmemx_wtime did not go on");
+#else
+    expect(0, "HAVE_SHMEMX_WTIME is not defined");
+#endif
 
     /* Of Open MPI. */
     long *word = shmem_malloc(sizeof *word);
