@@ -451,6 +451,18 @@ def complex_overloads(table):
             yield f"{note}inline {f.returns} {f.name}({', '.join(args)}) {{ return {f.name}({', '.join(passed)}); }}"
 
 
+def volatile_overloads(table):
+    """What waits or locks took a pointer to volatile up to 1.4, and Open MPI's still does: C++ does not drop that by itself."""
+    for f in table.emitted():
+        if re.search(r"_(wait|wait_until|test|set_lock|clear_lock|test_lock)$", f.name):
+            element = f.args[0].split(" *")[0]
+            word = arg_name(f.args[0])
+            args = ", ".join([f"volatile {f.args[0]}", *f.args[1:]])
+            passed = ", ".join([f"const_cast<{element} *>({word})", *map(arg_name, f.args[1:])])
+            note = f"SHMEMI_DEPRECATED({deprecation(f.family)}) " if "deprecated" in f.family and not shared_macro(f) else ""
+            yield f"{note}inline {f.returns} {f.name}({args}) {{ return {f.name}({passed}); }}"
+
+
 def shmem_cxx_h(table):
     found = list(overloads(table))
     lists = {types: f"SHMEMI_EACH{n}" for n, types in enumerate(dict.fromkeys(types for _, types in found if types))}
@@ -480,6 +492,7 @@ def shmem_cxx_h(table):
         "template <typename T> struct shmemi_at {",
         "    T *at;",
         "    shmemi_at(T *given) : at(given) {}",
+        "    shmemi_at(volatile T *given) : at(const_cast<T *>(given)) {}",
         "};",
         "",
     ]
@@ -491,6 +504,7 @@ def shmem_cxx_h(table):
     out += ["", "/* float _Complex and double _Complex, which are no C++, but known to compilers; std::complex has their layout. */"]
     out += [f"__extension__ typedef {t.c} shmemi_{t.name};" for t in table.types.values() if t.cxx]
     out += complex_overloads(table)
+    out += ["", "/* Pointers to volatile, which is what these functions once took. */", *volatile_overloads(table)]
     return "\n".join(out + ["", "#pragma GCC diagnostic pop", "#endif", "", "#endif", ""])
 
 

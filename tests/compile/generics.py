@@ -105,6 +105,16 @@ static void by_hand(void)
     __extension__ double _Complex *z = 0;
     shmem_complexd_sum_reduce(SHMEM_TEAM_WORLD, z, z, 0);
     expect("shmem_complexd_sum_reduce of _Complex", "shmem_complexd_sum_reduce");
+    volatile long changing = 0;
+    volatile int flag = 0;
+    shmem_long_wait_until(&changing, SHMEM_CMP_EQ, 0);
+    expect("shmem_long_wait_until of a volatile", "shmem_long_wait_until");
+    shmem_wait_until(&flag, SHMEM_CMP_EQ, 0);
+    expect("shmem_wait_until of a volatile", "shmem_int_wait_until");
+    (void)shmem_test(&flag, SHMEM_CMP_EQ, 0);
+    expect("shmem_test of a volatile", "shmem_int_test");
+    shmem_set_lock(&changing);
+    expect("shmem_set_lock of a volatile", "shmem_set_lock");
     long pSync[1] = {0};
     shmem_complexd_prod_to_all(z, z, 0, 0, 0, 1, z, pSync);
     expect("shmem_complexd_prod_to_all of _Complex", "shmem_complexd_prod_to_all");
