@@ -14,7 +14,9 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
+extern "C++" { /* some programs include C headers in extern "C" */
 #include <complex>
+}
 #define SHMEMI_COMPLEX(T) std::complex<T>
 extern "C" {
 #else

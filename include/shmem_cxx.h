@@ -8,6 +8,7 @@
 #include "shmem.h"
 
 #ifdef __cplusplus
+extern "C++" {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wlong-long"
 #pragma GCC diagnostic ignored "-Wpedantic"
@@ -360,18 +361,18 @@ SHMEMI_EACH3(SHMEMI_F)
 /* float _Complex and double _Complex, which are no C++, but known to compilers; std::complex has their layout. */
 __extension__ typedef float _Complex shmemi_complexf;
 __extension__ typedef double _Complex shmemi_complexd;
-inline int shmem_complexd_sum_reduce(shmem_team_t team, shmemi_complexd *dest, const shmemi_complexd *source, size_t nreduce) { return shmem_complexd_sum_reduce(team, (std::complex<double> *)dest, (const std::complex<double> *)source, nreduce); }
-inline int shmem_complexf_sum_reduce(shmem_team_t team, shmemi_complexf *dest, const shmemi_complexf *source, size_t nreduce) { return shmem_complexf_sum_reduce(team, (std::complex<float> *)dest, (const std::complex<float> *)source, nreduce); }
-inline int shmem_complexd_prod_reduce(shmem_team_t team, shmemi_complexd *dest, const shmemi_complexd *source, size_t nreduce) { return shmem_complexd_prod_reduce(team, (std::complex<double> *)dest, (const std::complex<double> *)source, nreduce); }
-inline int shmem_complexf_prod_reduce(shmem_team_t team, shmemi_complexf *dest, const shmemi_complexf *source, size_t nreduce) { return shmem_complexf_prod_reduce(team, (std::complex<float> *)dest, (const std::complex<float> *)source, nreduce); }
-inline int shmem_complexd_sum_inscan(shmem_team_t team, shmemi_complexd *dest, const shmemi_complexd *source, size_t nelems) { return shmem_complexd_sum_inscan(team, (std::complex<double> *)dest, (const std::complex<double> *)source, nelems); }
-inline int shmem_complexf_sum_inscan(shmem_team_t team, shmemi_complexf *dest, const shmemi_complexf *source, size_t nelems) { return shmem_complexf_sum_inscan(team, (std::complex<float> *)dest, (const std::complex<float> *)source, nelems); }
-inline int shmem_complexd_sum_exscan(shmem_team_t team, shmemi_complexd *dest, const shmemi_complexd *source, size_t nelems) { return shmem_complexd_sum_exscan(team, (std::complex<double> *)dest, (const std::complex<double> *)source, nelems); }
-inline int shmem_complexf_sum_exscan(shmem_team_t team, shmemi_complexf *dest, const shmemi_complexf *source, size_t nelems) { return shmem_complexf_sum_exscan(team, (std::complex<float> *)dest, (const std::complex<float> *)source, nelems); }
-SHMEMI_DEPRECATED("since OpenSHMEM 1.5") inline void shmem_complexf_sum_to_all(shmemi_complexf *dest, const shmemi_complexf *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmemi_complexf *pWrk, long *pSync) { return shmem_complexf_sum_to_all((std::complex<float> *)dest, (const std::complex<float> *)source, nreduce, PE_start, logPE_stride, PE_size, (std::complex<float> *)pWrk, pSync); }
-SHMEMI_DEPRECATED("since OpenSHMEM 1.5") inline void shmem_complexd_sum_to_all(shmemi_complexd *dest, const shmemi_complexd *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmemi_complexd *pWrk, long *pSync) { return shmem_complexd_sum_to_all((std::complex<double> *)dest, (const std::complex<double> *)source, nreduce, PE_start, logPE_stride, PE_size, (std::complex<double> *)pWrk, pSync); }
-SHMEMI_DEPRECATED("since OpenSHMEM 1.5") inline void shmem_complexf_prod_to_all(shmemi_complexf *dest, const shmemi_complexf *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmemi_complexf *pWrk, long *pSync) { return shmem_complexf_prod_to_all((std::complex<float> *)dest, (const std::complex<float> *)source, nreduce, PE_start, logPE_stride, PE_size, (std::complex<float> *)pWrk, pSync); }
-SHMEMI_DEPRECATED("since OpenSHMEM 1.5") inline void shmem_complexd_prod_to_all(shmemi_complexd *dest, const shmemi_complexd *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmemi_complexd *pWrk, long *pSync) { return shmem_complexd_prod_to_all((std::complex<double> *)dest, (const std::complex<double> *)source, nreduce, PE_start, logPE_stride, PE_size, (std::complex<double> *)pWrk, pSync); }
+inline int shmem_complexd_sum_reduce(shmem_team_t team, shmemi_complexd *dest, const shmemi_complexd *source, size_t nreduce) { return shmem_complexd_sum_reduce(team, reinterpret_cast<std::complex<double> *>(dest), reinterpret_cast<const std::complex<double> *>(source), nreduce); }
+inline int shmem_complexf_sum_reduce(shmem_team_t team, shmemi_complexf *dest, const shmemi_complexf *source, size_t nreduce) { return shmem_complexf_sum_reduce(team, reinterpret_cast<std::complex<float> *>(dest), reinterpret_cast<const std::complex<float> *>(source), nreduce); }
+inline int shmem_complexd_prod_reduce(shmem_team_t team, shmemi_complexd *dest, const shmemi_complexd *source, size_t nreduce) { return shmem_complexd_prod_reduce(team, reinterpret_cast<std::complex<double> *>(dest), reinterpret_cast<const std::complex<double> *>(source), nreduce); }
+inline int shmem_complexf_prod_reduce(shmem_team_t team, shmemi_complexf *dest, const shmemi_complexf *source, size_t nreduce) { return shmem_complexf_prod_reduce(team, reinterpret_cast<std::complex<float> *>(dest), reinterpret_cast<const std::complex<float> *>(source), nreduce); }
+inline int shmem_complexd_sum_inscan(shmem_team_t team, shmemi_complexd *dest, const shmemi_complexd *source, size_t nelems) { return shmem_complexd_sum_inscan(team, reinterpret_cast<std::complex<double> *>(dest), reinterpret_cast<const std::complex<double> *>(source), nelems); }
+inline int shmem_complexf_sum_inscan(shmem_team_t team, shmemi_complexf *dest, const shmemi_complexf *source, size_t nelems) { return shmem_complexf_sum_inscan(team, reinterpret_cast<std::complex<float> *>(dest), reinterpret_cast<const std::complex<float> *>(source), nelems); }
+inline int shmem_complexd_sum_exscan(shmem_team_t team, shmemi_complexd *dest, const shmemi_complexd *source, size_t nelems) { return shmem_complexd_sum_exscan(team, reinterpret_cast<std::complex<double> *>(dest), reinterpret_cast<const std::complex<double> *>(source), nelems); }
+inline int shmem_complexf_sum_exscan(shmem_team_t team, shmemi_complexf *dest, const shmemi_complexf *source, size_t nelems) { return shmem_complexf_sum_exscan(team, reinterpret_cast<std::complex<float> *>(dest), reinterpret_cast<const std::complex<float> *>(source), nelems); }
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") inline void shmem_complexf_sum_to_all(shmemi_complexf *dest, const shmemi_complexf *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmemi_complexf *pWrk, long *pSync) { return shmem_complexf_sum_to_all(reinterpret_cast<std::complex<float> *>(dest), reinterpret_cast<const std::complex<float> *>(source), nreduce, PE_start, logPE_stride, PE_size, reinterpret_cast<std::complex<float> *>(pWrk), pSync); }
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") inline void shmem_complexd_sum_to_all(shmemi_complexd *dest, const shmemi_complexd *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmemi_complexd *pWrk, long *pSync) { return shmem_complexd_sum_to_all(reinterpret_cast<std::complex<double> *>(dest), reinterpret_cast<const std::complex<double> *>(source), nreduce, PE_start, logPE_stride, PE_size, reinterpret_cast<std::complex<double> *>(pWrk), pSync); }
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") inline void shmem_complexf_prod_to_all(shmemi_complexf *dest, const shmemi_complexf *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmemi_complexf *pWrk, long *pSync) { return shmem_complexf_prod_to_all(reinterpret_cast<std::complex<float> *>(dest), reinterpret_cast<const std::complex<float> *>(source), nreduce, PE_start, logPE_stride, PE_size, reinterpret_cast<std::complex<float> *>(pWrk), pSync); }
+SHMEMI_DEPRECATED("since OpenSHMEM 1.5") inline void shmem_complexd_prod_to_all(shmemi_complexd *dest, const shmemi_complexd *source, int nreduce, int PE_start, int logPE_stride, int PE_size, shmemi_complexd *pWrk, long *pSync) { return shmem_complexd_prod_to_all(reinterpret_cast<std::complex<double> *>(dest), reinterpret_cast<const std::complex<double> *>(source), nreduce, PE_start, logPE_stride, PE_size, reinterpret_cast<std::complex<double> *>(pWrk), pSync); }
 
 /* Pointers to volatile, which is what these functions once took. */
 inline void shmem_int_wait_until(volatile int *ivar, int cmp, int cmp_value) { return shmem_int_wait_until(const_cast<int *>(ivar), cmp, cmp_value); }
@@ -414,6 +415,7 @@ inline void shmem_set_lock(volatile long *lock) { return shmem_set_lock(const_ca
 inline int shmem_test_lock(volatile long *lock) { return shmem_test_lock(const_cast<long *>(lock)); }
 
 #pragma GCC diagnostic pop
+}
 #endif
 
 #endif

@@ -445,8 +445,8 @@ def complex_overloads(table):
         if f.type and f.type.cxx:
             own = f"shmemi_{f.type.name}"
             args = [arg.replace(f.type.c, own) for arg in f.args]
-            passed = [f"(std::complex<{f.type.c.split()[0]}> *)" * ("*" in a and own in a) + arg_name(a) for a in args]
-            passed = [p.replace("(std", "(const std") if a.startswith("const ") else p for a, p in zip(args, passed)]
+            cast = f"reinterpret_cast<{{}}std::complex<{f.type.c.split()[0]}> *>({{}})"
+            passed = [cast.format("const " * a.startswith("const "), arg_name(a)) if own in a else arg_name(a) for a in args]
             note = f"SHMEMI_DEPRECATED({deprecation(f.family)}) " if "deprecated" in f.family and not shared_macro(f) else ""
             yield f"{note}inline {f.returns} {f.name}({', '.join(args)}) {{ return {f.name}({', '.join(passed)}); }}"
 
@@ -478,6 +478,7 @@ def shmem_cxx_h(table):
         '#include "shmem.h"',
         "",
         "#ifdef __cplusplus",
+        'extern "C++" {',
         *PEDANTIC_OFF,
         '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"',
         "",
@@ -505,7 +506,7 @@ def shmem_cxx_h(table):
     out += [f"__extension__ typedef {t.c} shmemi_{t.name};" for t in table.types.values() if t.cxx]
     out += complex_overloads(table)
     out += ["", "/* Pointers to volatile, which is what these functions once took. */", *volatile_overloads(table)]
-    return "\n".join(out + ["", "#pragma GCC diagnostic pop", "#endif", "", "#endif", ""])
+    return "\n".join(out + ["", "#pragma GCC diagnostic pop", "}", "#endif", "", "#endif", ""])
 
 
 def shmem_h(table):
@@ -533,7 +534,9 @@ def shmem_h(table):
             "#include <stdint.h>",
             "",
             "#ifdef __cplusplus",
+            'extern "C++" { /* some programs include C headers in extern "C" */',
             "#include <complex>",
+            "}",
             "#define SHMEMI_COMPLEX(T) std::complex<T>",
             'extern "C" {',
             "#else",

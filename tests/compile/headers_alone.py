@@ -28,7 +28,10 @@ def main():
         for header in headers:
             for compiler, standard, suffix in modes:
                 source = pathlib.Path(work) / ('alone' + suffix)
-                source.write_text(f'#include <{header}>\n#include <{header}>\nint main(void) {{ return 0; }}\n')
+                twice = f'#include <{header}>\n' * 2
+                if suffix == '.cc' and compiler is cxx:  # some programs do that with every C header
+                    twice = 'extern "C" {\n' + twice + '}\n'
+                source.write_text(twice + 'int main(void) { return 0; }\n')
                 command = compiler + [f'-std={standard}', '-Wall', '-Wextra', '-pedantic', '-Werror',
                                       '-fsyntax-only', f'-I{include}', str(source)]
                 ran = subprocess.run(command, capture_output=True, text=True)
