@@ -383,8 +383,9 @@ int shmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config
 int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team);
 
 /* shmem_team_split_strided. Makes a team of the PEs start, start + stride, ... of the parent team; they are
-   numbered in that order. A collective of the parent team: all its PEs give the same start, stride and size. At
-   most 768 teams of a PE at once, besides the predefined ones.
+   numbered in that order. A collective of the parent team: all its PEs give the same start, stride and size;
+   beyond the standard, several teams without common members may be made in one call, each PE giving those of its
+   own. At most 768 teams of a PE at once, besides the predefined ones.
      parent_team the team that is split
      start       the first member, as numbered in the parent
      stride      distance to the next one; negative: downwards; 0: only with size 1
@@ -393,8 +394,8 @@ int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest
      config_mask SHMEM_TEAM_NUM_CONTEXTS, or 0 for the defaults (no contexts)
      new_team    receives the team; SHMEM_TEAM_INVALID on the parent's other PEs, and when the call fails
    Returns: 0 on all PEs of the parent; not 0 on all of them when the members are not in the parent, a PE has too
-     many teams, the arguments differ or are wrong, or parent_team is SHMEM_TEAM_INVALID. shmemx_last_error()
-     tells why.
+     many teams, the arguments are wrong, or parent_team is SHMEM_TEAM_INVALID; and not 0 on the members that a
+     PE names of whom another one names others. shmemx_last_error() tells why.
    Errors: A parent_team that is no team (one that was destroyed), NULL for new_team, and a call outside init and
      finalize end the job.
    Threads: Never two threads at once on one parent team; every member calls the team's collectives in the same
