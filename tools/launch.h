@@ -32,8 +32,9 @@ struct launch_options {
     int program_count;
     struct launch_binding binding;
     bool tag, merge, report_bindings, quiet, no_input, crowd, no_crowd;
-    int per_host; /* most PEs on a host; 0: any */
-    int slots;    /* that the hosts named have together; 0: no host was named */
+    int per_host;    /* most PEs on a host; 0: any */
+    int slots;       /* that the hosts named have together; 0: no host was named */
+    bool slots_said; /* at least of one of them */
     double timeout;
 };
 extern struct launch_options options;

@@ -45,7 +45,7 @@ static void help(void)
         "\n"
         "  -n, -np, -c PES     how many (default 1, or the slots of the hosts that are named,\n"
         "                      or what --npernode or --map-by ppr:N:... says)\n"
-        "  -x NAME[=VALUE]     set a variable for all PEs (without a value: it must be set here)\n"
+        "  -x NAME[=VALUE]     set a variable for all PEs (without a value: as it is here)\n"
         "  --bind-to WHAT      PE k to the k-th such part of the CPUs that are allowed here, in turn: 'hwthread',\n"
         "                      'core', 'l3cache', 'numa', 'socket'; or 'none' (default)\n"
         "  --map-by WHAT       'socket', 'numa', 'l3cache': PE k to the k-th such part, in turn, and bound to it, or\n"
@@ -91,8 +91,8 @@ static void set_variable(const char *text)
     if (equals == text || !*text)
         launch_usage_error("-x '%s' names no variable", text);
     if (!equals) {
-        if (!getenv(text))
-            launch_usage_error("-x %s: the variable is not set here; write -x %s=VALUE", text, text);
+        if (!getenv(text) && !options.quiet)
+            fprintf(stderr, "shmemrun: -x %s: the variable is not set here, nor will it be there\n", text);
         return; /* the environment is passed on anyway */
     }
     char *name = strndup(text, (size_t)(equals - text));
@@ -432,7 +432,8 @@ static void count(void)
     }
     if (options.n > PES_MOST)
         launch_usage_error("the programs have %d PEs together, but at most %d are possible", options.n, PES_MOST);
-    if (options.slots && options.n > options.slots && !options.crowd)
+    bool as_many = options.per_host && options.n <= options.per_host && !options.slots_said; /* -H localhost -N 4 */
+    if (options.slots && options.n > options.slots && !options.crowd && !as_many)
         launch_usage_error("%d PEs are asked for, but the hosts have %d slots: add --oversubscribe, or slots",
                            options.n, options.slots);
     if (options.per_host && options.n > options.per_host)
