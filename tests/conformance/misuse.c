@@ -155,6 +155,7 @@ static long not_symmetric[SHMEM_SYNC_SIZE];
     X(shmem_long_collect, "no symmetric address",                                                                      \
       (void)shmem_long_collect(SHMEM_TEAM_WORLD, object, not_symmetric, 1))                                            \
     X(shmem_long_sum_inscan, "NULL", (void)shmem_long_sum_inscan(SHMEM_TEAM_WORLD, NULL, object, 1))                   \
+    X(shmem_barrier, "no symmetric address", shmem_barrier(0, 0, 1, not_symmetric))                                    \
     X(shmem_barrier, "PE_start is 1", shmem_barrier(1, 0, 1, sync_array()))                                            \
     X(shmem_barrier, "logPE_stride is -1", shmem_barrier(0, -1, 1, sync_array()))                                      \
     X(shmem_sync, "PE_size is 0", (shmem_sync)(0, 0, 0, sync_array()))                                                 \
