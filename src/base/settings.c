@@ -23,7 +23,7 @@ const char *shmemi_setting(const char *name)
 static const struct shmemi_setting_entry entries[] = {
     {"SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE", "size: a number with k, m, g or t",
      "ceiling of the symmetric heap of each PE. Pages are taken when blocks are allocated, not before. More than the "
-     "machine or its memory cgroup has is cut to that, which is said",
+     "machine or its memory cgroup has is an error at init",
      "this PE's share of all memory"},
     {"SHMEM_SYMMETRIC_HEAP_SIZE", NULL, "as SHMEM_SYMMETRIC_SIZE",
      "the name of SHMEM_SYMMETRIC_SIZE in some other implementations, read where that is unset", "unset"},

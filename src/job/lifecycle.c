@@ -84,26 +84,21 @@ static int choose_heap_size(const struct shmemi_job_request *request, const stru
     const char *name, *text = shmemi_setting_of("SHMEM_SYMMETRIC_SIZE", &name);
     if (!text)
         text = shmemi_setting_of("SHMEM_SYMMETRIC_HEAP_SIZE", &name);
+    bool asked = true;
     if (request && request->heap_size) {
         size = request->heap_size;
-        if (size > room.total)
-            return shmemi_fail(-ENOMEM,
-                               "heap_size asks for %zu bytes, but the machine (or its memory cgroup) has only %zu",
-                               size, room.total);
+        name = "heap_size";
     } else if (text) {
         int rc = shmemi_parse_size(name, text, &size);
         if (rc < 0)
             return rc;
-        /* Programs and scripts set it for the machine that they were written on; it is a ceiling only. */
-        if (size > room.total && id->me == 0)
-            shmemi_warn("job",
-                        "%s asks for %zu bytes, but the machine (or its memory cgroup) has only %zu: that much is the "
-                        "ceiling",
-                        name, size, room.total);
-        size = size > room.total ? room.total : size;
     } else {
+        asked = false;
         size = shmemi_normal_heap_size(id->n);
     }
+    if (asked && size > room.total)
+        return shmemi_fail(-ENOMEM, "%s asks for %zu bytes, but the machine (or its memory cgroup) has only %zu", name,
+                           size, room.total);
     size = shmemi_round_up(size ? size : 1, 65536);
     if (stride_of(size) > space)
         return shmemi_fail(-ENOMEM,

@@ -441,9 +441,8 @@ def descriptors_limit():
 
 def heap_larger_than_memory():
     o = launch(2, 'hello', env={'SHMEM_SYMMETRIC_SIZE': '900t'})
-    expect(o, 0, says='SHMEM_SYMMETRIC_SIZE asks for 989560464998400 bytes, but the machine .* that much is the ceiling', within=3)
-    assert len(o.err.splitlines()) == 1, o
-    expect(launch(2, 'heap', 1 << 20, env={'SMA_SYMMETRIC_SIZE': '900t'}), 0)
+    expect(o, 1, says='SHMEM_SYMMETRIC_SIZE asks for 989560464998400 bytes, but the machine', within=3)
+    assert len(messages(o)) <= 3, o
     o = launch(2, 'hello', env={'SHMEM_SYMMETRIC_SIZE': '12q'})
     expect(o, 1, says="SHMEM_SYMMETRIC_SIZE is '12q'", within=3)
     o = launch(2, 'hello', env={'SHMEM_SYMMETRIC_HEAP_SIZE': '12q'})  # what others call it

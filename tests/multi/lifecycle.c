@@ -148,6 +148,7 @@ static void arguments(void)
     GIVES(0, shmemx_finalize());
     static const char *const bad[][3] = {
         {"SHMEM_SYMMETRIC_SIZE", "12q", "SHMEM_SYMMETRIC_SIZE is '12q'"},
+        {"SHMEM_SYMMETRIC_SIZE", "900t", "SHMEM_SYMMETRIC_SIZE asks for"},
         {"SHMEM_TIMEOUT", "soon", "SHMEM_TIMEOUT is 'soon'"},
         {"SHMEM_LOG", "loud", "SHMEM_LOG is 'loud'"},
     };
