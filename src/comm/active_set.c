@@ -9,10 +9,7 @@
 #include "address.h"
 #include "await.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "exchange.h"
-#include "job/parts.h"
-#include "memory.h"
 
 /* pSync: a word for each step, then what this PE publishes in even and in odd rounds. */
 enum { STEPS = 16, TURN_LONGS = SHMEMI_PUBLISH_BYTES / sizeof(long), BYTES = SHMEMI_SYNC_LONGS * sizeof(long) };
@@ -32,23 +29,6 @@ static void check_set(const char *fn, int pe_start, int log_pe_stride, int pe_si
                    log_pe_stride, pe_size, n - 1);
 }
 
-/* A pSync for all PEs, who come here together: Open MPI does not look at the program's own, so that some have it on the
-   stack. Zeros are as good as SHMEMI_SYNC_VALUE. */
-static long *common_psync(const char *fn, const long *given)
-{
-    struct shmemi_job_parts *parts = shmemi_current->parts;
-    void *made = parts->psync;
-    if (!made)
-        shmemi_require(fn, shmemi_allocate_zeros(NULL, (struct shmemi_kind){SHMEMI_KIND_HOST, -1}, SHMEMI_SYNC_LONGS,
-                                                 sizeof(long), &made));
-    if (!parts->psync && shmemi_current->me == 0)
-        shmemi_warn("coll",
-                    "%s: pSync is %p, no symmetric address: another one serves, since the active set is all PEs "
-                    "(said once). The standard wants a symmetric one; SHMEM_DEBUG=1 ends the job where it is not",
-                    fn, (const void *)given);
-    return parts->psync = made;
-}
-
 void shmemi_active_set_begin(const char *fn, struct shmemi_group *g, int pe_start, int log_pe_stride, int pe_size,
                              long *psync)
 {
@@ -66,8 +46,6 @@ void shmemi_active_set_begin(const char *fn, struct shmemi_group *g, int pe_star
     if (g->me < 0)
         shmemi_die(fn, "PE_start %d, logPE_stride %d and PE_size %d: this PE is not in that active set", pe_start,
                    log_pe_stride, pe_size);
-    if (pe_size == job->n && !job->parts->checked && !shmemi_address_accessible(psync, job->me))
-        g->psync = psync = common_psync(fn, psync);
     if ((uintptr_t)psync % sizeof *psync)
         shmemi_die(fn, "pSync is %p, which is not aligned to the %zu bytes of its type", (void *)psync, sizeof *psync);
     shmemi_remote(fn, "pSync", psync, BYTES, job->me);

@@ -52,7 +52,6 @@ struct shmemi_job_parts {
     char **static_views;
     _Atomic(struct shmemi_contexts *) contexts; /* NULL until a context is made; freed with the job */
     pthread_mutex_t lock;                       /* protects the lazily made members above */
-    long *psync; /* for active sets of all PEs whose own is not symmetric; NULL: not yet */
     char *stage; /* scratch for collectives on memory that peers cannot reach; NULL: not yet */
     /* The world team, for every collective; NULL until the first. And the table that it is in. */
     _Atomic(struct shmemi_group *) world;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface from before the names began with shmem_: start_pes, no finalize, shmalloc; and what the text no longer
-// has.
+// The interface from before the names began with shmem_: start_pes, no finalize, shmalloc; and what the text no longer has.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the old names are tested, too */
 #include <mpp/shmem.h>
 #include <mpp/shmemx.h>
@@ -63,22 +62,6 @@ int main(void)
     shmem_free(sum);
     shmem_free(never);
 
-    /* Nor whether it is symmetric, where all PEs take part. */
-    long local[SHMEM_REDUCE_SYNC_SIZE];
-    for (int i = 0; i < SHMEM_REDUCE_SYNC_SIZE; i++)
-        local[i] = SHMEM_SYNC_VALUE;
-    sum = shmem_malloc(sizeof *sum), part = shmem_malloc(sizeof *part), work = shmem_malloc(64 * sizeof *work);
-    for (int round = 0; round < ROUNDS; round++) {
-        *part = round + me;
-        shmem_int_sum_to_all(sum, part, 1, 0, 0, n, work, local);
-        expect(*sum == n * round + n * (n - 1) / 2, "a reduction with pSync on the stack gave another sum");
-        *part = -1;
-        shmem_barrier(0, 0, n, local);
-    }
-    shmem_free(work);
-    shmem_free(part);
-    shmem_free(sum);
-
     /* Of several. */
 #ifdef HAVE_SHMEMX_WTIME
     double before = shmemx_wtime();
@@ -91,8 +74,7 @@ int main(void)
     /* Of Open MPI. */
     long *word = shmem_malloc(sizeof *word);
     *word = 5;
-    expect(shmem_long_atomic_fetch_or(word, 2, me) == 5 &&
-               shmem_longlong_atomic_fetch_and((long long *)word, 6, me) == 7,
+    expect(shmem_long_atomic_fetch_or(word, 2, me) == 5 && shmem_longlong_atomic_fetch_and((long long *)word, 6, me) == 7,
            "bitwise operations on signed types gave another old value");
     shmem_ctx_int_atomic_xor(SHMEM_CTX_DEFAULT, (int *)word, 1, me);
     shmem_quiet();

@@ -100,17 +100,6 @@ static void not_initialised(void)
     shmem_barrier(0, 0, n, sync_words);
 }
 
-static void on_the_stack(void)
-{
-    long local[SHMEM_SYNC_SIZE];
-    for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
-        local[i] = SHMEM_SYNC_VALUE;
-    shmem_sync(0, 0, n, local); /* for all PEs it is told only with SHMEM_DEBUG */
-    if (me < n - 1)
-        shmem_sync(0, 0, n - 1, local);
-    pause();
-}
-
 static void too_much(void)
 {
     shmem_collectmem(SHMEM_TEAM_WORLD, words, words, SIZE_MAX / 2 + 1);
@@ -194,7 +183,6 @@ static const struct {
                 {"own size", own_size},
                 {"not in the set", not_in_the_set},
                 {"not initialised", not_initialised},
-                {"on the stack", on_the_stack},
                 {"too much", too_much},
                 {"too far", too_far},
                 {"no room", no_room},

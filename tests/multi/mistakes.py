@@ -26,8 +26,6 @@ MISTAKES = [
     ('own size', r'shmem_malloc: PE \d calls shmem_malloc\((640|64) bytes.* but PE \d calls shmem_malloc\((64|640) bytes', CHECKED),
     ('not in the set', r'shmem_sync: PE_start 0, logPE_stride 0 and PE_size 3: this PE is not in that active set', {}),
     ('not initialised', r'shmem_barrier: pSync\[\d+\] is 72340172838076673: every element must be SHMEM_SYNC_VALUE', {}),
-    ('on the stack', r'shmem_sync: pSync is 0x\w+, no symmetric address', {}),
-    ('on the stack', r'shmem_sync: pSync is 0x\w+, no symmetric address: [^\n]*\n', CHECKED),
     ('too much', r'shmem_collectmem: the elements of all PEs are more bytes than an address space', {}),
     ('too far', r'shmem_collectmem: dest: the range of 4611686018427387904 bytes at 0x\w+ goes past', {}),
     ('no signal', r'shmem_long_put_signal: sig_addr is NULL, but must be a symmetric address', {}),
