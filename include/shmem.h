@@ -263,9 +263,8 @@ void shmem_query_thread(int *provided);
      size        bytes
    Returns: the block, aligned for any type; NULL for size 0 (without a barrier) or when some PE has no room.
    Errors: A call before shmem_init or after the last shmem_finalize, arguments that differ between PEs, and a
-     pointer that is no block of the heap end the job. Where only the size of an allocation differs, as was
-     allowed up to 1.1, all PEs get the largest and are warned once; with SHMEM_DEBUG it ends the job. Too little
-     memory is no error: the result is NULL on every PE, and shmemx_last_error() tells what is missing.
+     pointer that is no block of the heap end the job. Too little memory is no error: the result is NULL on every
+     PE, and shmemx_last_error() tells what is missing.
    Threads: Safe; but it is a collective, so one thread of each PE calls it, in the same order on all PEs.
    Standard: "Memory Management Routines"; since 1.2. */
 void *shmem_malloc(size_t size);
@@ -274,9 +273,8 @@ void *shmem_malloc(size_t size);
    barrier.
      ptr         a block of the heap, or NULL
    Errors: A call before shmem_init or after the last shmem_finalize, arguments that differ between PEs, and a
-     pointer that is no block of the heap end the job. Where only the size of an allocation differs, as was
-     allowed up to 1.1, all PEs get the largest and are warned once; with SHMEM_DEBUG it ends the job. Too little
-     memory is no error: the result is NULL on every PE, and shmemx_last_error() tells what is missing.
+     pointer that is no block of the heap end the job. Too little memory is no error: the result is NULL on every
+     PE, and shmemx_last_error() tells what is missing.
    Threads: Safe; but it is a collective, so one thread of each PE calls it, in the same order on all PEs.
    Standard: "Memory Management Routines"; since 1.2. */
 void shmem_free(void *ptr);
@@ -287,9 +285,8 @@ void shmem_free(void *ptr);
      size        bytes
    Returns: the block; NULL when there is no room (the old block is untouched) and for size 0.
    Errors: A call before shmem_init or after the last shmem_finalize, arguments that differ between PEs, and a
-     pointer that is no block of the heap end the job. Where only the size of an allocation differs, as was
-     allowed up to 1.1, all PEs get the largest and are warned once; with SHMEM_DEBUG it ends the job. Too little
-     memory is no error: the result is NULL on every PE, and shmemx_last_error() tells what is missing.
+     pointer that is no block of the heap end the job. Too little memory is no error: the result is NULL on every
+     PE, and shmemx_last_error() tells what is missing.
    Threads: Safe; but it is a collective, so one thread of each PE calls it, in the same order on all PEs.
    Standard: "Memory Management Routines"; since 1.2. */
 void *shmem_realloc(void *ptr, size_t size);
@@ -299,9 +296,8 @@ void *shmem_realloc(void *ptr, size_t size);
      size        bytes
    Returns: as shmem_malloc.
    Errors: A call before shmem_init or after the last shmem_finalize, arguments that differ between PEs, and a
-     pointer that is no block of the heap end the job. Where only the size of an allocation differs, as was
-     allowed up to 1.1, all PEs get the largest and are warned once; with SHMEM_DEBUG it ends the job. Too little
-     memory is no error: the result is NULL on every PE, and shmemx_last_error() tells what is missing.
+     pointer that is no block of the heap end the job. Too little memory is no error: the result is NULL on every
+     PE, and shmemx_last_error() tells what is missing.
    Threads: Safe; but it is a collective, so one thread of each PE calls it, in the same order on all PEs.
    Standard: "Memory Management Routines"; since 1.2. */
 void *shmem_align(size_t alignment, size_t size);
@@ -312,9 +308,8 @@ void *shmem_align(size_t alignment, size_t size);
      hints       SHMEM_MALLOC_ bits, or 0
    Returns: as shmem_malloc.
    Errors: A call before shmem_init or after the last shmem_finalize, arguments that differ between PEs, and a
-     pointer that is no block of the heap end the job. Where only the size of an allocation differs, as was
-     allowed up to 1.1, all PEs get the largest and are warned once; with SHMEM_DEBUG it ends the job. Too little
-     memory is no error: the result is NULL on every PE, and shmemx_last_error() tells what is missing.
+     pointer that is no block of the heap end the job. Too little memory is no error: the result is NULL on every
+     PE, and shmemx_last_error() tells what is missing.
    Threads: Safe; but it is a collective, so one thread of each PE calls it, in the same order on all PEs.
    Standard: "Memory Management Routines"; since 1.5. */
 void *shmem_malloc_with_hints(size_t size, long hints);
@@ -324,9 +319,8 @@ void *shmem_malloc_with_hints(size_t size, long hints);
      size        bytes an element
    Returns: as shmem_malloc; NULL also when the product overflows.
    Errors: A call before shmem_init or after the last shmem_finalize, arguments that differ between PEs, and a
-     pointer that is no block of the heap end the job. Where only the size of an allocation differs, as was
-     allowed up to 1.1, all PEs get the largest and are warned once; with SHMEM_DEBUG it ends the job. Too little
-     memory is no error: the result is NULL on every PE, and shmemx_last_error() tells what is missing.
+     pointer that is no block of the heap end the job. Too little memory is no error: the result is NULL on every
+     PE, and shmemx_last_error() tells what is missing.
    Threads: Safe; but it is a collective, so one thread of each PE calls it, in the same order on all PEs.
    Standard: "Memory Management Routines"; since 1.4. */
 void *shmem_calloc(size_t count, size_t size);

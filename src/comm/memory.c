@@ -40,7 +40,7 @@ static const char *const calls[] = {"",
                                     "shmemx_align_kind",
                                     "shmemx_calloc_kind",
                                     "shmemx_free"};
-enum { CALLS = sizeof calls / sizeof *calls, STANDARD_CALLS = 10 };
+enum { CALLS = sizeof calls / sizeof *calls };
 
 /* What each PE publishes. */
 struct request {
@@ -97,47 +97,11 @@ static void choose_speaker(const struct request *mine)
     speaks = all ? shmemi_current->me == 0 : mine->rc < 0;
 }
 
-/* Whether the PEs call the same function of the standard, and only the size differs: up to version 1.1 that was
-   allowed. All of them find the same. *most: the largest size. */
-static bool sizes_differ(const struct request *mine, uint64_t *most)
+/* Compares requests and results of all PEs; the first PE that failed speaks for all. */
+static int agree(const struct request *mine)
 {
     struct request theirs;
-    bool differ = false;
-    *most = mine->size;
-    if (shmemi_current->parts->checked || mine->operation > ALLOCATE_ZEROS)
-        return false;
-    for (int pe = 0; pe < shmemi_current->n; pe++) {
-        memcpy(&theirs, shmemi_published(pe), sizeof theirs);
-        if (theirs.operation != mine->operation || theirs.kind != mine->kind || theirs.align != mine->align ||
-            !theirs.call || theirs.call > STANDARD_CALLS)
-            return false;
-        differ |= theirs.size != mine->size;
-        *most = theirs.size > *most ? theirs.size : *most;
-    }
-    return differ;
-}
-
-/* PE 0 names itself and the first PE whose size is another one. */
-static void say_sizes(const struct request *mine, uint64_t most)
-{
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    struct request theirs = *mine;
-    int pe = 0;
-    while (theirs.size == mine->size)
-        memcpy(&theirs, shmemi_published(++pe), sizeof theirs);
-    if (!atomic_flag_test_and_set(&said)) /* pairs with nothing: only one finds it unset */
-        shmemi_warn(
-            "heap",
-            "%s: PE 0 asks for %zu bytes, but PE %d for %zu: all PEs get %zu (said once). The standard wants one "
-            "size on all; SHMEM_DEBUG=1 ends the job where it differs",
-            calls[mine->call], (size_t)mine->size, pe, (size_t)theirs.size, (size_t)most);
-}
-
-/* Compares requests and results of all PEs, which are published; the first PE that failed speaks for all. */
-static int compare(const struct request *mine)
-{
-    struct request theirs;
-    int rc = 0;
+    int rc = shmemi_exchange(mine, sizeof *mine);
     for (int pe = 0; rc == 0 && pe < shmemi_current->n; pe++) {
         memcpy(&theirs, shmemi_published(pe), sizeof theirs);
         theirs.text[sizeof theirs.text - 1] = 0;
@@ -155,12 +119,6 @@ static int compare(const struct request *mine)
     if (rc < 0)
         choose_speaker(mine);
     return rc;
-}
-
-static int agree(const struct request *mine)
-{
-    int rc = shmemi_exchange(mine, sizeof *mine);
-    return rc < 0 ? rc : compare(mine);
 }
 
 static void note_failure(struct request *r, int rc)
@@ -239,22 +197,12 @@ static uint16_t kind_of(const struct shmemi_device_heap *heap)
 static int allocate(struct shmemi_device_heap *heap, int rc, struct request mine, void **out)
 {
     size_t offset = 0;
-    uint64_t most = mine.size;
-    int given = rc;
+    if (rc == 0)
+        rc = find_block(heap, mine.size, mine.align, &offset);
     mine.kind = kind_of(heap);
-    do {
-        mine.size = most;
-        rc = given < 0 ? given : find_block(heap, mine.size, mine.align, &offset);
-        mine.offset = offset;
-        note_failure(&mine, rc);
-        if ((rc = shmemi_exchange(&mine, sizeof mine)) < 0)
-            return rc;
-        if (!sizes_differ(&mine, &most))
-            break;
-        if (shmemi_current->me == 0)
-            say_sizes(&mine, most);
-    } while (true);
-    if ((rc = compare(&mine)) < 0)
+    mine.offset = offset;
+    note_failure(&mine, rc);
+    if ((rc = agree(&mine)) < 0)
         return rc;
     take_block(heap, mine.size, mine.align, offset);
     *out = (heap ? heap->base : shmemi_current->heap) + offset;
@@ -398,8 +346,7 @@ int shmemi_allocate_zeros(const char *fn, struct shmemi_kind kind, size_t count,
     int rc = allocate_kind(kind, request(ALLOCATE_ZEROS, fn, bytes, 0), out);
     if (rc < 0 || !*out)
         return rc;
-    struct shmemi_device_heap *heap;
-    bytes = look_up(*out, &heap, &offset); /* more where others asked for more */
+    struct shmemi_device_heap *heap = shmemi_device_heap_holding(*out, &offset);
     struct request mine = request(CLEAR, fn, bytes, 0);
     mine.kind = kind_of(heap);
     if (heap)
@@ -408,7 +355,7 @@ int shmemi_allocate_zeros(const char *fn, struct shmemi_kind kind, size_t count,
         memset(*out, 0, bytes);
     if ((rc = agree(&mine)) == 0) /* nobody may put before everybody has cleared */
         return 0;
-    give_block(heap, offset, bytes);
+    give_block(heap, heap ? offset : (size_t)((char *)*out - shmemi_current->heap), bytes);
     *out = NULL;
     return rc;
 }

@@ -186,31 +186,6 @@ static void mismatch(void)
     CHECK(heap_now().in_use == before, "%zu bytes were not given back", heap_now().in_use - before);
 }
 
-/* What was allowed up to OpenSHMEM 1.1, and programs still do: each PE asks for what it needs itself. All get the
-   largest, so that everybody may write as far as the target asked. */
-static void sizes_of_their_own(void)
-{
-    size_t before = heap_now().in_use;
-    unsigned char sent[4000];
-    memset(sent, 7, sizeof sent);
-    for (int round = 0; round < 3; round++) {
-        size_t own = 1000 * (size_t)(1 + me % 4), largest = 1000 * (size_t)(n < 4 ? n : 4), others;
-        unsigned char *block = round == 2 ? shmem_align(4096, own) : round ? shmem_calloc(own, 1) : shmem_malloc(own);
-        same_offset(block);
-        CHECK(heap_now().in_use - before >= largest, "%zu bytes are in use", heap_now().in_use - before);
-        for (size_t i = 0; round == 1 && i < own; i++)
-            CHECK(block[i] == 0, "calloc left %d at %zu", block[i], i);
-        shmem_barrier_all();
-        others = 1000 * (size_t)(1 + (me + 1) % n % 4);
-        shmem_putmem(block, sent, others, (me + 1) % n);
-        shmem_barrier_all();
-        for (size_t i = 0; i < own; i++)
-            CHECK(block[i] == 7, "%d arrived at %zu", block[i], i);
-        shmem_free(block);
-    }
-    CHECK(heap_now().in_use == before, "%zu bytes were not given back", heap_now().in_use - before);
-}
-
 /* Random calls, the same on every PE, contents checked. */
 static void random_calls(void)
 {
@@ -250,7 +225,6 @@ int main(void)
     CASE(pages_return);
     CASE(misuse);
     CASE(mismatch);
-    CASE(sizes_of_their_own);
     CASE(random_calls);
     return multi_end();
 }

@@ -89,11 +89,6 @@ static void not_in_the_set(void)
     shmem_sync(0, 0, n - 1, sync_words);
 }
 
-static void own_size(void)
-{
-    shmem_free(shmem_malloc(me == n - 1 ? 640 : 64));
-}
-
 static void not_initialised(void)
 {
     memset(sync_words, 1, SHMEM_SYNC_SIZE * sizeof *sync_words); /* zeros are allowed */
@@ -180,7 +175,6 @@ static const struct {
                 {"other stride", other_stride},
                 {"allocates", allocates},
                 {"other allocation", other_allocation},
-                {"own size", own_size},
                 {"not in the set", not_in_the_set},
                 {"not initialised", not_initialised},
                 {"too much", too_much},
