@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
-// The functions of shmem.h under their second names.
-// Written by spec/generate.py from spec/openshmem.toml; do not edit.
-//
-// A profiler defines shmem_put64 itself, notes the call, and calls pshmem_put64, which does the work.
-// clang-format off
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions of shmem.h under their second names.
+   Written by spec/generate.py from spec/openshmem.toml; do not edit.
+
+   A profiler defines shmem_put64 itself, notes the call, and calls pshmem_put64, which does the work. */
+/* clang-format off */
 #ifndef PSHMEM_H
 #define PSHMEM_H
 
@@ -13,6 +13,9 @@
 extern "C" {
 #endif
 #pragma GCC visibility push(default)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wlong-long"
+#pragma GCC diagnostic ignored "-Wpedantic"
 
 /* Start, end, and questions */
 void pshmem_init(void);
@@ -1842,6 +1845,7 @@ void pshmem_set_cache_line_inv(void *dest);
 void pshmem_clear_cache_line_inv(void *dest);
 void pshmem_udcflush_line(void *dest);
 
+#pragma GCC diagnostic pop
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: Apache-2.0
-// OpenSHMEM 1.6: processes that read and write each other's memory.
-// Written by spec/generate.py from spec/openshmem.toml; do not edit.
-//
-// A PE is a process of the job. A symmetric address is one on the symmetric heap (shmem_malloc) or of a
-// global or static variable of a program linked by oshcc; it names this PE's copy, and to a function that
-// also takes a pe, that PE's copy. TYPE stands for the names in the functions below it, SIZE for 8, 16, 32,
-// 64, 128 bits. Extensions are in shmemx.h, the pshmem_ names for profilers in pshmem.h.
-// clang-format off
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OpenSHMEM 1.6: processes that read and write each other's memory.
+   Written by spec/generate.py from spec/openshmem.toml; do not edit.
+
+   A PE is a process of the job. A symmetric address is one on the symmetric heap (shmem_malloc) or of a global
+   or static variable of a program linked by oshcc; it names this PE's copy, and to a function that also takes a
+   pe, that PE's copy. TYPE stands for the names in the functions below it, SIZE for 8, 16, 32, 64, 128 bits.
+   Extensions are in shmemx.h, the pshmem_ names for profilers in pshmem.h. */
+/* clang-format off */
 #ifndef SHMEM_H
 #define SHMEM_H
 
@@ -14,13 +14,18 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
+extern "C++" { /* some programs include C headers in extern "C" */
 #include <complex>
+}
 #define SHMEMI_COMPLEX(T) std::complex<T>
 extern "C" {
 #else
 #define SHMEMI_COMPLEX(T) T _Complex
 #endif
 #pragma GCC visibility push(default)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wlong-long"
+#pragma GCC diagnostic ignored "-Wpedantic"
 
 /* The compiler tells whoever uses a deprecated name; -Wno-deprecated-declarations keeps it quiet. */
 #define SHMEMI_DEPRECATED(text) __attribute__((__deprecated__(text)))
@@ -372,8 +377,9 @@ int shmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config
 int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team);
 
 /* shmem_team_split_strided. Makes a team of the PEs start, start + stride, ... of the parent team; they are
-   numbered in that order. A collective of the parent team: all its PEs give the same start, stride and size. At
-   most 768 teams of a PE at once, besides the predefined ones.
+   numbered in that order. A collective of the parent team: all its PEs give the same start, stride and size;
+   beyond the standard, several teams without common members may be made in one call, each PE giving those of its
+   own. At most 768 teams of a PE at once, besides the predefined ones.
      parent_team the team that is split
      start       the first member, as numbered in the parent
      stride      distance to the next one; negative: downwards; 0: only with size 1
@@ -382,8 +388,8 @@ int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest
      config_mask SHMEM_TEAM_NUM_CONTEXTS, or 0 for the defaults (no contexts)
      new_team    receives the team; SHMEM_TEAM_INVALID on the parent's other PEs, and when the call fails
    Returns: 0 on all PEs of the parent; not 0 on all of them when the members are not in the parent, a PE has too
-     many teams, the arguments differ or are wrong, or parent_team is SHMEM_TEAM_INVALID. shmemx_last_error()
-     tells why.
+     many teams, the arguments are wrong, or parent_team is SHMEM_TEAM_INVALID; and not 0 on the members that a
+     PE names of whom another one names others. shmemx_last_error() tells why.
    Errors: A parent_team that is no team (one that was destroyed), NULL for new_team, and a call outside init and
      finalize end the job.
    Threads: Never two threads at once on one parent team; every member calls the team's collectives in the same
@@ -3373,6 +3379,7 @@ SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_set_cache_line_inv(void *des
 SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_clear_cache_line_inv(void *dest);
 SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_udcflush_line(void *dest);
 
+#pragma GCC diagnostic pop
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }
@@ -4620,6 +4627,57 @@ SHMEMI_DEPRECATED("since OpenSHMEM 1.3") void shmem_udcflush_line(void *dest);
         unsigned long: shmem_ulong_test_some_vector,                                                         \
         unsigned long long: shmem_ulonglong_test_some_vector)(ivars, nelems, indices, status, cmp, cmp_values)
 
+#endif
+
+/* ---------------------------------------------------------------------------- Names of other implementations */
+
+/* The version of the standard in Open MPI's spelling: its programs refuse to compile without. */
+#define OSHMEM_SPEC_VERSION (SHMEM_MAJOR_VERSION * 10000 + SHMEM_MINOR_VERSION * 100)
+
+/* Old spellings that only some have. */
+#define _SHMEM_ALLTOALL_SYNC_SIZE SHMEM_ALLTOALL_SYNC_SIZE
+#define _SHMEM_ALLTOALLS_SYNC_SIZE SHMEM_ALLTOALLS_SYNC_SIZE
+
+/* Bitwise operations on signed types, which Open MPI has under these names, too. */
+#define shmem_int_atomic_fetch_and shmem_int32_atomic_fetch_and
+#define shmem_long_atomic_fetch_and shmem_int64_atomic_fetch_and
+#define shmem_longlong_atomic_fetch_and(dest, value, pe) shmem_int64_atomic_fetch_and((int64_t *)(dest), value, pe)
+#define shmem_ctx_int_atomic_fetch_and shmem_ctx_int32_atomic_fetch_and
+#define shmem_ctx_long_atomic_fetch_and shmem_ctx_int64_atomic_fetch_and
+#define shmem_ctx_longlong_atomic_fetch_and(ctx, dest, value, pe) shmem_ctx_int64_atomic_fetch_and(ctx, (int64_t *)(dest), value, pe)
+#define shmem_int_atomic_and shmem_int32_atomic_and
+#define shmem_long_atomic_and shmem_int64_atomic_and
+#define shmem_longlong_atomic_and(dest, value, pe) shmem_int64_atomic_and((int64_t *)(dest), value, pe)
+#define shmem_ctx_int_atomic_and shmem_ctx_int32_atomic_and
+#define shmem_ctx_long_atomic_and shmem_ctx_int64_atomic_and
+#define shmem_ctx_longlong_atomic_and(ctx, dest, value, pe) shmem_ctx_int64_atomic_and(ctx, (int64_t *)(dest), value, pe)
+#define shmem_int_atomic_fetch_or shmem_int32_atomic_fetch_or
+#define shmem_long_atomic_fetch_or shmem_int64_atomic_fetch_or
+#define shmem_longlong_atomic_fetch_or(dest, value, pe) shmem_int64_atomic_fetch_or((int64_t *)(dest), value, pe)
+#define shmem_ctx_int_atomic_fetch_or shmem_ctx_int32_atomic_fetch_or
+#define shmem_ctx_long_atomic_fetch_or shmem_ctx_int64_atomic_fetch_or
+#define shmem_ctx_longlong_atomic_fetch_or(ctx, dest, value, pe) shmem_ctx_int64_atomic_fetch_or(ctx, (int64_t *)(dest), value, pe)
+#define shmem_int_atomic_or shmem_int32_atomic_or
+#define shmem_long_atomic_or shmem_int64_atomic_or
+#define shmem_longlong_atomic_or(dest, value, pe) shmem_int64_atomic_or((int64_t *)(dest), value, pe)
+#define shmem_ctx_int_atomic_or shmem_ctx_int32_atomic_or
+#define shmem_ctx_long_atomic_or shmem_ctx_int64_atomic_or
+#define shmem_ctx_longlong_atomic_or(ctx, dest, value, pe) shmem_ctx_int64_atomic_or(ctx, (int64_t *)(dest), value, pe)
+#define shmem_int_atomic_fetch_xor shmem_int32_atomic_fetch_xor
+#define shmem_long_atomic_fetch_xor shmem_int64_atomic_fetch_xor
+#define shmem_longlong_atomic_fetch_xor(dest, value, pe) shmem_int64_atomic_fetch_xor((int64_t *)(dest), value, pe)
+#define shmem_ctx_int_atomic_fetch_xor shmem_ctx_int32_atomic_fetch_xor
+#define shmem_ctx_long_atomic_fetch_xor shmem_ctx_int64_atomic_fetch_xor
+#define shmem_ctx_longlong_atomic_fetch_xor(ctx, dest, value, pe) shmem_ctx_int64_atomic_fetch_xor(ctx, (int64_t *)(dest), value, pe)
+#define shmem_int_atomic_xor shmem_int32_atomic_xor
+#define shmem_long_atomic_xor shmem_int64_atomic_xor
+#define shmem_longlong_atomic_xor(dest, value, pe) shmem_int64_atomic_xor((int64_t *)(dest), value, pe)
+#define shmem_ctx_int_atomic_xor shmem_ctx_int32_atomic_xor
+#define shmem_ctx_long_atomic_xor shmem_ctx_int64_atomic_xor
+#define shmem_ctx_longlong_atomic_xor(ctx, dest, value, pe) shmem_ctx_int64_atomic_xor(ctx, (int64_t *)(dest), value, pe)
+
+#ifdef __cplusplus
+#include "shmem_cxx.h"
 #endif
 
 #endif

@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: Apache-2.0
-// The extension interface: what the OpenSHMEM standard lacks. Regions of memory that a program already has, one-sided
-// access to them, events, collectives on any memory, and errors that come back instead of ending the job.
-//
-// Every function that returns int returns 0 (or a positive answer where it says so) or a negative errno; the sentence
-// for a person is then in shmemx_last_error(). Every function may be called from any thread, unless it says collective:
-// those are called by all PEs in the same order, by one thread at a time. Without a job functions return -EPERM.
-// Errors that any call can give: -EPERM (no job, or in a forked child), -EINVAL (an argument, which the text names),
-// -EOWNERDEAD (a PE that is needed died or left), -EINTR (the interrupt check wanted out).
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The extension interface: what the OpenSHMEM standard lacks. Regions of memory that a program already has, one-sided
+   access to them, events, collectives on any memory, and errors that come back instead of ending the job.
+
+   Every function that returns int returns 0 (or a positive answer where it says so) or a negative errno; the sentence
+   for a person is then in shmemx_last_error(). Every function may be called from any thread, unless it says collective:
+   those are called by all PEs in the same order, by one thread at a time. Without a job functions return -EPERM.
+   Errors that any call can give: -EPERM (no job, or in a forked child), -EINVAL (an argument, which the text names),
+   -EOWNERDEAD (a PE that is needed died or left), -EINTR (the interrupt check wanted out). */
 #ifndef SHMEMX_H
 #define SHMEMX_H
 
@@ -101,6 +101,11 @@ SHMEMX_API int shmemx_set_interrupt(int (*check)(void));
 /* "shmem 0.1.0, OpenSHMEM 1.6", and how it was built: compiler, architecture, kind of build. */
 SHMEMX_API const char *shmemx_version(void);
 SHMEMX_API const char *shmemx_build(void);
+
+/* Seconds since some moment in the past, by the monotonic clock: for differences. The name is that of other
+   implementations, whose programs ask for HAVE_SHMEMX_WTIME. */
+#define HAVE_SHMEMX_WTIME 1
+SHMEMX_API double shmemx_wtime(void);
 
 /* A variable of the environment that this library reads. value: what it holds now, by either name; NULL: unset. */
 typedef struct {

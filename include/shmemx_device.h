@@ -1,22 +1,22 @@
-// SPDX-License-Identifier: Apache-2.0
-// Memory of devices (GPUs, NPUs): pools of it, keys by which other processes use it, streams, and copies between any
-// two of host and device memory. Needs no job. Part of <shmemx.h>.
-//
-// Drivers are opened at run time, by the first call that needs one: a program runs without them. Addresses of device
-// memory are the device's own; the CPU cannot touch them. What is device memory is known by its address: that of pools
-// and imports is, and what was adopted; all else is taken for host memory.
-//
-// Errors, beside those that a function names: -EINVAL an argument; -EBADF a pool, import or stream that was closed, or
-// a handle of another type (one that was closed is known until many others were closed after it, and may then be the
-// handle of a new one; using it never reads memory that was freed); -ENODEV no driver, no device, or no device of that
-// number; -ENOTSUP the driver is too old (the text tells which call is missing, and what brings it) or the device
-// cannot; -ENOMEM; -EBUSY another process has the device for itself; -ESTALE who owned the memory is gone, or what was
-// adopted was freed; -EIO what else the driver says; -EPERM in a forked child of a process that used devices, which
-// drivers do not survive. Any thread may call any of these, one at a time for one stream.
-//
-// With SHMEM_DEVICE_FALLBACK=host, where there is no driver or device of a type (-ENODEV, -ENOTSUP), host memory stands
-// in for one device, number 0, and a warning says so once. All of this works on it, and what a device cannot do is
-// refused.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of devices (GPUs, NPUs): pools of it, keys by which other processes use it, streams, and copies between any
+   two of host and device memory. Needs no job. Part of <shmemx.h>.
+
+   Drivers are opened at run time, by the first call that needs one: a program runs without them. Addresses of device
+   memory are the device's own; the CPU cannot touch them. What is device memory is known by its address: that of pools
+   and imports is, and what was adopted; all else is taken for host memory.
+
+   Errors, beside those that a function names: -EINVAL an argument; -EBADF a pool, import or stream that was closed, or
+   a handle of another type (one that was closed is known until many others were closed after it, and may then be the
+   handle of a new one; using it never reads memory that was freed); -ENODEV no driver, no device, or no device of that
+   number; -ENOTSUP the driver is too old (the text tells which call is missing, and what brings it) or the device
+   cannot; -ENOMEM; -EBUSY another process has the device for itself; -ESTALE who owned the memory is gone, or what was
+   adopted was freed; -EIO what else the driver says; -EPERM in a forked child of a process that used devices, which
+   drivers do not survive. Any thread may call any of these, one at a time for one stream.
+
+   With SHMEM_DEVICE_FALLBACK=host, where there is no driver or device of a type (-ENODEV, -ENOTSUP), host memory stands
+   in for one device, number 0, and a warning says so once. All of this works on it, and what a device cannot do is
+   refused. */
 #ifndef SHMEMX_DEVICE_H
 #define SHMEMX_DEVICE_H
 

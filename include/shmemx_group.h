@@ -1,18 +1,18 @@
-// SPDX-License-Identifier: Apache-2.0
-// Process groups: collectives between any processes of one host and one user, which need be no PEs of a job and need
-// not call shmem_init. Python's torch.distributed back end is built on them.
-//
-// Rank 0 makes a group and gives its key to the others, by any means; each joins under its number. All memory is
-// ordinary memory of the callers. Collectives are called by all ranks in the same order. Every rank says what it calls
-// and compares: where two differ (kind, type, count, operation, root), all ranks get -EINVAL with a text that names two
-// ranks and what each called, nothing was moved, and the group goes on. A rank that dies or leaves while it is needed
-// gives -EOWNERDEAD on all others within 2 seconds; a time that runs out gives -ETIMEDOUT, with those who did not
-// come. After these two, and after -EINTR, the group is of no use any more: the others are told at once, and further
-// calls fail with the same reason.
-//
-// Conventions are those of shmemx.h, which includes this header. Timeouts are seconds; negative waits for ever. One
-// collective of a group runs at a time: threads that call at once take turns, in no order. In a forked child the
-// parent's groups give -EPERM.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Process groups: collectives between any processes of one host and one user, which need be no PEs of a job and need
+   not call shmem_init. Python's torch.distributed back end is built on them.
+
+   Rank 0 makes a group and gives its key to the others, by any means; each joins under its number. All memory is
+   ordinary memory of the callers. Collectives are called by all ranks in the same order. Every rank says what it calls
+   and compares: where two differ (kind, type, count, operation, root), all ranks get -EINVAL with a text that names two
+   ranks and what each called, nothing was moved, and the group goes on. A rank that dies or leaves while it is needed
+   gives -EOWNERDEAD on all others within 2 seconds; a time that runs out gives -ETIMEDOUT, with those who did not
+   come. After these two, and after -EINTR, the group is of no use any more: the others are told at once, and further
+   calls fail with the same reason.
+
+   Conventions are those of shmemx.h, which includes this header. Timeouts are seconds; negative waits for ever. One
+   collective of a group runs at a time: threads that call at once take turns, in no order. In a forked child the
+   parent's groups give -EPERM. */
 #ifndef SHMEMX_GROUP_H
 #define SHMEMX_GROUP_H
 

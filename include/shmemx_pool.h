@@ -1,13 +1,13 @@
-// SPDX-License-Identifier: Apache-2.0
-// Pools, files and keys: memory that processes share which were not started together. None of it needs a job.
-//
-// A pool is memory with an allocator inside that all attached processes use at once. A file is a pool that persists. A
-// key is a short printable string that lets another process map one buffer (or attach to the whole pool). Conventions
-// are those of shmemx.h, which includes this header: 0 or a negative errno, the sentence in shmemx_last_error(), any
-// thread at any time. A pool or import that was closed gives -EBADF, until many others were closed after it
-// and the handle may be that of a new one; using it never reads memory that was freed. A process that is killed at any
-// instant disturbs nobody: what it had allocated and neither kept nor exported returns to the pool. After fork the
-// child's handles work: it attaches as a process of its own at first use, and its end changes nothing for the parent.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pools, files and keys: memory that processes share which were not started together. None of it needs a job.
+
+   A pool is memory with an allocator inside that all attached processes use at once. A file is a pool that persists. A
+   key is a short printable string that lets another process map one buffer (or attach to the whole pool). Conventions
+   are those of shmemx.h, which includes this header: 0 or a negative errno, the sentence in shmemx_last_error(), any
+   thread at any time. A pool or import that was closed gives -EBADF, until many others were closed after it
+   and the handle may be that of a new one; using it never reads memory that was freed. A process that is killed at any
+   instant disturbs nobody: what it had allocated and neither kept nor exported returns to the pool. After fork the
+   child's handles work: it attaches as a process of its own at first use, and its end changes nothing for the parent. */
 #ifndef SHMEMX_POOL_H
 #define SHMEMX_POOL_H
 

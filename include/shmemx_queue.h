@@ -1,15 +1,15 @@
-// SPDX-License-Identifier: Apache-2.0
-// Queues: many processes and threads push, one or many pop, through memory of a pool or file. docs/queue.md explains.
-//
-// Order is kept for each producer (a thread with a handle), and every item arrives once. With batch B a producer
-// gathers B items in its own memory and moves them in with one atomic operation. What is gathered is seen by nobody
-// until it is moved in: when B are together, after flush_seconds, by shmemx_queue_flush(), and when the handle is
-// closed, the thread ends, or the process ends normally (exit(), not _exit()). What a killed process had gathered is
-// lost with it; what it had moved in arrives. A process that is killed at any instant stops nobody.
-//
-// Conventions are those of shmemx.h, which includes this header. Timeouts are seconds: negative waits for ever, 0 does
-// not wait (-EAGAIN), otherwise -ETIMEDOUT; what is no number is -EINVAL. Waits can end with -EINTR
-// (shmemx_set_interrupt()). A handle that was closed gives -EBADF. A queue whose memory was overwritten gives -EIO.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queues: many processes and threads push, one or many pop, through memory of a pool or file. docs/queue.md explains.
+
+   Order is kept for each producer (a thread with a handle), and every item arrives once. With batch B a producer
+   gathers B items in its own memory and moves them in with one atomic operation. What is gathered is seen by nobody
+   until it is moved in: when B are together, after flush_seconds, by shmemx_queue_flush(), and when the handle is
+   closed, the thread ends, or the process ends normally (exit(), not _exit()). What a killed process had gathered is
+   lost with it; what it had moved in arrives. A process that is killed at any instant stops nobody.
+
+   Conventions are those of shmemx.h, which includes this header. Timeouts are seconds: negative waits for ever, 0 does
+   not wait (-EAGAIN), otherwise -ETIMEDOUT; what is no number is -EINVAL. Waits can end with -EINTR
+   (shmemx_set_interrupt()). A handle that was closed gives -EBADF. A queue whose memory was overwritten gives -EIO. */
 #ifndef SHMEMX_QUEUE_H
 #define SHMEMX_QUEUE_H
 

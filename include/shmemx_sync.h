@@ -1,21 +1,21 @@
-// SPDX-License-Identifier: Apache-2.0
-// Synchronisation between processes that survives their deaths: mutexes, locks for readers and writers, semaphores,
-// condition variables, barriers, events and atomic words in a pool or file. None of it needs a job.
-//
-// Every object is made in a pool (create; with a name, or NULL), found by its name (find), or handed over by a key
-// (export, import: which attaches to the pool if need be). A handle is private to its process; close gives it up, and
-// the object stays; destroy ends the object, and the handle. A name or a key keeps working until then. The errors of
-// these: those of shmemx_pool_alloc(), shmemx_pool_find() and shmemx_import(); -EINVAL when it is another type of
-// object; -EBUSY: destroying what somebody has or awaits; -EROFS: the file is not open for writing by all.
-//
-// Errors that every operation can give: -EBADF (no such handle, or it was closed), -ENOENT (the object was destroyed),
-// -EINVAL (an argument). A timeout is in seconds, on a clock that nobody can set; a negative one never ends, 0 tries.
-// Waits give -ETIMEDOUT, and -EINTR when the check of shmemx_set_interrupt() wants out.
-//
-// Who dies, by kill -9 or otherwise, at whatever instant, blocks nobody; a thread that ends counts as dead. What others
-// are told is said below. A wait that a dying process should have ended is over 100 ms later at most. With SHMEM_DEBUG
-// set in all processes, a cycle of waits for mutexes and locks of one pool is found: one of those in it gets -EDEADLK,
-// and a line in the log tells who waits for whom.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Synchronisation between processes that survives their deaths: mutexes, locks for readers and writers, semaphores,
+   condition variables, barriers, events and atomic words in a pool or file. None of it needs a job.
+
+   Every object is made in a pool (create; with a name, or NULL), found by its name (find), or handed over by a key
+   (export, import: which attaches to the pool if need be). A handle is private to its process; close gives it up, and
+   the object stays; destroy ends the object, and the handle. A name or a key keeps working until then. The errors of
+   these: those of shmemx_pool_alloc(), shmemx_pool_find() and shmemx_import(); -EINVAL when it is another type of
+   object; -EBUSY: destroying what somebody has or awaits; -EROFS: the file is not open for writing by all.
+
+   Errors that every operation can give: -EBADF (no such handle, or it was closed), -ENOENT (the object was destroyed),
+   -EINVAL (an argument). A timeout is in seconds, on a clock that nobody can set; a negative one never ends, 0 tries.
+   Waits give -ETIMEDOUT, and -EINTR when the check of shmemx_set_interrupt() wants out.
+
+   Who dies, by kill -9 or otherwise, at whatever instant, blocks nobody; a thread that ends counts as dead. What others
+   are told is said below. A wait that a dying process should have ended is over 100 ms later at most. With SHMEM_DEBUG
+   set in all processes, a cycle of waits for mutexes and locks of one pool is found: one of those in it gets -EDEADLK,
+   and a line in the log tells who waits for whom. */
 #ifndef SHMEMX_SYNC_H
 #define SHMEMX_SYNC_H
 

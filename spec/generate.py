@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes what follows from openshmem.toml: the public headers, and the typed C functions.
 
-generate.py                      writes the committed files: include/shmem.h, include/pshmem.h, include/mpp/*.h
+generate.py                      writes the committed files: include/shmem.h, shmem_cxx.h, pshmem.h, mpp/*.h
 generate.py --check              compares them instead; exit status 1 when one differs
 generate.py --typed rma FILE     writes the C functions of a section that have a body in the table
 """
@@ -19,7 +19,13 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTH = 110
 NOTICE = "Written by spec/generate.py from spec/openshmem.toml; do not edit."
-UNFORMATTED = "// clang-format off"
+# long long and _Complex are no C89, and no C++98: -pedantic is the program's.
+PEDANTIC_OFF = [
+    "#pragma GCC diagnostic push",
+    '#pragma GCC diagnostic ignored "-Wlong-long"',
+    '#pragma GCC diagnostic ignored "-Wpedantic"',
+]
+UNFORMATTED = "/* clang-format off */"
 
 
 @dataclasses.dataclass
@@ -126,6 +132,11 @@ def generic_name(family):
 
 def split_args(args):
     return [arg.strip() for arg in args.split(",")]
+
+
+def heading(*lines):
+    """A header's first comment. All comments of public headers are of C89, which some programs are still compiled as."""
+    return ["/* SPDX-License-Identifier: Apache-2.0 */", *comment(list(lines))]
 
 
 def arg_name(arg):
@@ -364,21 +375,156 @@ def generics_part(table):
     return out + ["", "#endif"]
 
 
+def others_part(table):
+    """What programs that were written for another implementation look for: macros, since the standard has none of it."""
+    out = [
+        "",
+        "/* " + "-" * (WIDTH - 34) + " Names of other implementations */",
+        "",
+        *comment(wrap("The version of the standard in Open MPI's spelling: its programs refuse to compile without.", "", "")),
+        "#define OSHMEM_SPEC_VERSION (SHMEM_MAJOR_VERSION * 10000 + SHMEM_MINOR_VERSION * 100)",
+        "",
+        *comment(wrap("Old spellings that only some have.", "", "")),
+        "#define _SHMEM_ALLTOALL_SYNC_SIZE SHMEM_ALLTOALL_SYNC_SIZE",
+        "#define _SHMEM_ALLTOALLS_SYNC_SIZE SHMEM_ALLTOALLS_SYNC_SIZE",
+        "",
+        *comment(wrap("Bitwise operations on signed types, which Open MPI has under these names, too.", "", "")),
+    ]
+    for family in table.families:
+        if family.get("types") != "amo_bitwise" or "deprecated" in family or family["name"].endswith("_nbi"):
+            continue
+        for form in (f for f in table.emitted() if f.family is family and f.type.name in ("int32", "int64")):
+            short = "int" if form.type.name == "int32" else "long"
+            out.append(f"#define {form.name.replace(form.type.name, short, 1)} {form.name}")
+            if short == "long":
+                args = [arg_name(arg) for arg in form.args]
+                cast = [f"(int64_t *)({name})" if "*" in arg else name for name, arg in zip(args, form.args)]
+                out.append(f"#define {form.name.replace('int64', 'longlong', 1)}({', '.join(args)}) {form.name}({', '.join(cast)})")
+    return out
+
+
+# ------------------------------------------------------------------------------------------------------------------ C++
+
+
+def overload(name, functions):
+    """One macro that defines the overload of this name for a type, and the list of types that it is expanded for."""
+    chosen = {}
+    for f in sorted(functions, key=lambda f: f.type.basic != f.type.name):
+        chosen.setdefault(f.type.basic, f)
+    first = next(iter(chosen.values()))
+    args = ["shmem_ctx_t ctx"] * first.ctx + split_args(first.family["args"])
+    pointer = next(arg_name(a) for a in args if "*" in a and "TYPE" in a)
+    params, passed = [], []
+    for arg in args:
+        word = arg_name(arg)
+        text = arg.replace("TYPE", "T")
+        params.append(f"shmemi_at<{text.removesuffix('*' + word).strip()}> {word}" if word == pointer else text)
+        passed.append(word + ".at" if word == pointer else word)
+    returns = first.family.get("returns", "void").replace("TYPE", "T")
+    before, after = first.name.split(f"_{first.type.name}_", 1)
+    body = f"inline {returns} {name}({', '.join(params)}) {{ return {before}_##NAME##_{after}({', '.join(passed)}); }}"
+    return body, tuple((f.type.name, f.type.cxx or f.type.basic_c) for f in chosen.values())
+
+
+def overloads(table):
+    names = list(dict.fromkeys(generic_name(f) for f in table.families if f.get("state") != "later" and generic_name(f)))
+    for name in names:
+        functions = [f for f in table.emitted() if generic_name(f.family) == name and (f.type or "{type}" not in f.family["forms"][0])]
+        for ctx in (False, True):
+            of_kind = [f for f in functions if f.ctx == ctx]
+            if of_kind and of_kind[0].type:
+                yield overload(name, of_kind)
+            for f in of_kind:
+                if not f.type and f.name != name:
+                    yield f"inline {f.returns} {name}({', '.join(f.args)}) {{ return {f.name}({', '.join(map(arg_name, f.args))}); }}", ()
+
+
+def complex_overloads(table):
+    """float _Complex is std::complex<float> in memory, and some programs in C++ hold it."""
+    for f in table.emitted():
+        if f.type and f.type.cxx:
+            own = f"shmemi_{f.type.name}"
+            args = [arg.replace(f.type.c, own) for arg in f.args]
+            cast = f"reinterpret_cast<{{}}std::complex<{f.type.c.split()[0]}> *>({{}})"
+            passed = [cast.format("const " * a.startswith("const "), arg_name(a)) if own in a else arg_name(a) for a in args]
+            note = f"SHMEMI_DEPRECATED({deprecation(f.family)}) " if "deprecated" in f.family and not shared_macro(f) else ""
+            yield f"{note}inline {f.returns} {f.name}({', '.join(args)}) {{ return {f.name}({', '.join(passed)}); }}"
+
+
+def volatile_overloads(table):
+    """What waits or locks took a pointer to volatile up to 1.4, and Open MPI's still does: C++ does not drop that by itself."""
+    for f in table.emitted():
+        if re.search(r"_(wait|wait_until|test|set_lock|clear_lock|test_lock)$", f.name):
+            element = f.args[0].split(" *")[0]
+            word = arg_name(f.args[0])
+            args = ", ".join([f"volatile {f.args[0]}", *f.args[1:]])
+            passed = ", ".join([f"const_cast<{element} *>({word})", *map(arg_name, f.args[1:])])
+            note = f"SHMEMI_DEPRECATED({deprecation(f.family)}) " if "deprecated" in f.family and not shared_macro(f) else ""
+            yield f"{note}inline {f.returns} {f.name}({args}) {{ return {f.name}({passed}); }}"
+
+
+def shmem_cxx_h(table):
+    found = list(overloads(table))
+    lists = {types: f"SHMEMI_EACH{n}" for n, types in enumerate(dict.fromkeys(types for _, types in found if types))}
+    out = [
+        *heading(
+            "What the C11 generic macros of shmem.h are in C, in C++ by overloading. Part of <shmem.h>.",
+            NOTICE,
+        ),
+        UNFORMATTED,
+        "#ifndef SHMEM_CXX_H",
+        "#define SHMEM_CXX_H",
+        "",
+        '#include "shmem.h"',
+        "",
+        "#ifdef __cplusplus",
+        'extern "C++" {',
+        *PEDANTIC_OFF,
+        '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"',
+        "",
+        *comment(
+            wrap(
+                "The address that an overload is chosen by. It is not a plain pointer, so that a function of that name "
+                "which the program has itself is the better match and not a second definition.",
+                "",
+                "",
+            )
+        ),
+        "template <typename T> struct shmemi_at {",
+        "    T *at;",
+        "    shmemi_at(T *given) : at(given) {}",
+        "    shmemi_at(volatile T *given) : at(const_cast<T *>(given)) {}",
+        "};",
+        "",
+    ]
+    for types, each in lists.items():
+        out.append(f"#define {each}(F) " + " ".join(f"F({name}, {c})" for name, c in types))
+    for body, types in found:
+        out += [f"#define SHMEMI_F(NAME, T) {body}", f"{lists[types]}(SHMEMI_F)", "#undef SHMEMI_F"] if types else [body]
+    out += [f"#undef {each}" for each in lists.values()]
+    out += ["", "/* float _Complex and double _Complex, which are no C++, but known to compilers; std::complex has their layout. */"]
+    out += [f"__extension__ typedef {t.c} shmemi_{t.name};" for t in table.types.values() if t.cxx]
+    out += complex_overloads(table)
+    out += ["", "/* Pointers to volatile, which is what these functions once took. */", *volatile_overloads(table)]
+    return "\n".join(out + ["", "#pragma GCC diagnostic pop", "}", "#endif", "", "#endif", ""])
+
+
 def shmem_h(table):
     major, minor = table.raw["version"]
     return "\n".join(
         [
-            "// SPDX-License-Identifier: Apache-2.0",
-            f"// OpenSHMEM {major}.{minor}: processes that read and write each other's memory.",
-            f"// {NOTICE}",
-            "//",
-            *wrap(
+            *heading(
+                f"OpenSHMEM {major}.{minor}: processes that read and write each other's memory.",
+                NOTICE,
+                "",
+                *wrap(
                 "A PE is a process of the job. A symmetric address is one on the symmetric heap (shmem_malloc) or of a "
                 "global or static variable of a program linked by oshcc; it names this PE's copy, and to a function that "
                 "also takes a pe, that PE's copy. TYPE stands for the names in the functions below it, SIZE for 8, 16, "
                 "32, 64, 128 bits. Extensions are in shmemx.h, the pshmem_ names for profilers in pshmem.h.",
-                "// ",
-                "// ",
+                "",
+                "",
+                ),
             ),
             UNFORMATTED,
             "#ifndef SHMEM_H",
@@ -388,13 +534,16 @@ def shmem_h(table):
             "#include <stdint.h>",
             "",
             "#ifdef __cplusplus",
+            'extern "C++" { /* some programs include C headers in extern "C" */',
             "#include <complex>",
+            "}",
             "#define SHMEMI_COMPLEX(T) std::complex<T>",
             'extern "C" {',
             "#else",
             "#define SHMEMI_COMPLEX(T) T _Complex",
             "#endif",
             "#pragma GCC visibility push(default)",
+            *PEDANTIC_OFF,
             "",
             *comment(wrap("The compiler tells whoever uses a deprecated name; -Wno-deprecated-declarations keeps it quiet.", "", "")),
             "#define SHMEMI_DEPRECATED(text) __attribute__((__deprecated__(text)))",
@@ -402,11 +551,17 @@ def shmem_h(table):
             *constants_part(table),
             *functions_part(table),
             "",
+            "#pragma GCC diagnostic pop",
             "#pragma GCC visibility pop",
             "#ifdef __cplusplus",
             "}",
             "#endif",
             *generics_part(table),
+            *others_part(table),
+            "",
+            "#ifdef __cplusplus",
+            '#include "shmem_cxx.h"',
+            "#endif",
             "",
             "#endif",
             "",
@@ -416,11 +571,12 @@ def shmem_h(table):
 
 def pshmem_h(table):
     out = [
-        "// SPDX-License-Identifier: Apache-2.0",
-        "// The functions of shmem.h under their second names.",
-        f"// {NOTICE}",
-        "//",
-        "// A profiler defines shmem_put64 itself, notes the call, and calls pshmem_put64, which does the work.",
+        *heading(
+            "The functions of shmem.h under their second names.",
+            NOTICE,
+            "",
+            "A profiler defines shmem_put64 itself, notes the call, and calls pshmem_put64, which does the work.",
+        ),
         UNFORMATTED,
         "#ifndef PSHMEM_H",
         "#define PSHMEM_H",
@@ -431,21 +587,23 @@ def pshmem_h(table):
         'extern "C" {',
         "#endif",
         "#pragma GCC visibility push(default)",
+        *PEDANTIC_OFF,
     ]
     for key, section in table.sections.items():
         functions = table.emitted(key)
         if functions:
             out += ["", f"/* {section['title']} */", *(public_prototype(f, "p") for f in functions)]
-    return "\n".join(out + ["", "#pragma GCC visibility pop", "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""])
+    return "\n".join(out + ["", "#pragma GCC diagnostic pop", "#pragma GCC visibility pop", "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""])
 
 
 def mpp_h(name):
-    return f"// SPDX-License-Identifier: Apache-2.0\n// The old place of {name}. {NOTICE}\n#include \"../{name}\"\n"
+    return "\n".join([*heading(f"The old place of {name}. {NOTICE}"), f'#include "../{name}"', ""])
 
 
 def committed(table):
     return {
         "include/shmem.h": shmem_h(table),
+        "include/shmem_cxx.h": shmem_cxx_h(table),
         "include/pshmem.h": pshmem_h(table),
         "include/mpp/shmem.h": mpp_h("shmem.h"),
         "include/mpp/shmemx.h": mpp_h("shmemx.h"),

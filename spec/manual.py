@@ -106,7 +106,7 @@ def extension_items(text):
 
 def extension_pages(name):
     text = (generate.ROOT / "include" / name).read_text()
-    top = " ".join(line[2:].strip() for line in text.split("#ifndef")[0].split("\n") if line.startswith("//") and "SPDX" not in line)
+    top = " ".join(comment_text(part) for part in re.findall(r"/\*.*?\*/", text.split("#ifndef")[0], re.DOTALL) if "SPDX" not in part)
     general = re.search(r"Errors that (any call|every operation) can give: .*?\.(?= [A-Z]|$)", top)
     general = general[0] if general else "-EINVAL: an argument, which the text names."
     section, said = "", ""

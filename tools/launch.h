@@ -31,9 +31,10 @@ struct launch_options {
     struct program programs[PROGRAMS_MOST];
     int program_count;
     struct launch_binding binding;
-    bool tag, report_bindings, quiet, no_input, crowd, no_crowd;
-    int per_host; /* most PEs on a host; 0: any */
-    int slots;    /* that the hosts named have together; 0: no host was named */
+    bool tag, merge, report_bindings, quiet, no_input, crowd, no_crowd;
+    int per_host;    /* most PEs on a host; 0: any */
+    int slots;       /* that the hosts named have together; 0: no host was named */
+    bool slots_said; /* at least of one of them */
     double timeout;
 };
 extern struct launch_options options;
@@ -51,6 +52,9 @@ void launch_bind_to(const char *text);
 void launch_map_by(const char *text);
 void launch_rank_by(const char *text);
 void launch_settle_binding(int pes);
+
+/* How many PEs --map-by ppr:N:UNIT has room for; 0: it was not given. */
+int launch_places(void);
 
 /* Binds the calling process as PE number `pe`. */
 void launch_bind(int pe);

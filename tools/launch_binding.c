@@ -75,12 +75,18 @@ static void divide(const char *sysfs, const cpu_set_t *cpus, enum launch_unit un
     }
 }
 
+/* Whether PEs are placed in parts of the host, and not merely in turn. */
+static bool in_parts(const struct launch_binding *how)
+{
+    return how->map > UNIT_CORE || how->per_part;
+}
+
 bool launch_place(const struct launch_binding *how, const char *sysfs, const cpu_set_t *allowed, int pe, cpu_set_t *out)
 {
     static struct parts parts; /* too large for a stack */
     cpu_set_t within = *allowed;
     int turn = pe;
-    if (how->map > UNIT_CORE) {
+    if (in_parts(how)) {
         divide(sysfs, allowed, how->map, &parts);
         int place = how->per_part ? pe / how->per_part : pe % parts.count;
         if (place >= parts.count)
@@ -90,7 +96,7 @@ bool launch_place(const struct launch_binding *how, const char *sysfs, const cpu
     }
     CPU_ZERO(out);
     divide(sysfs, how->bind > how->map ? allowed : &within, how->bind, &parts);
-    if (how->bind > how->map && how->map > UNIT_CORE) { /* the larger one around it */
+    if (how->bind > how->map && in_parts(how)) { /* the larger one around it */
         int i = 0;
         cpu_set_t both;
         do
@@ -175,11 +181,12 @@ static bool per_part(const char *option, const char *text, char *words)
     options.binding.map = map_unit(option, text, unit);
     if (!strcmp(unit, "node"))
         options.per_host = n;
-    else if (options.binding.map > UNIT_CORE)
+    else if (options.binding.map != UNIT_NONE)
         options.binding.per_part = n;
     else
-        launch_usage_error("%s is '%s', but of this kind only node, socket, numa and l3cache are possible", option,
-                           text);
+        launch_usage_error(
+            "%s is '%s', but of this kind only node, socket, numa, l3cache, core and hwthread are possible", option,
+            text);
     for (char *word; (word = strtok_r(NULL, ":,", &words));)
         modify(option, text, word);
     return true;
@@ -212,6 +219,16 @@ void launch_rank_by(const char *text)
                            text, text);
 }
 
+int launch_places(void)
+{
+    static struct parts parts; /* too large for a stack */
+    cpu_set_t allowed;
+    if (!options.binding.per_part || sched_getaffinity(0, sizeof allowed, &allowed) < 0)
+        return 0;
+    divide("/sys/devices/system/cpu", &allowed, options.binding.map, &parts);
+    return options.binding.per_part * parts.count;
+}
+
 /* true also where nothing is known. */
 static bool place_here(int pe, cpu_set_t *out)
 {
@@ -227,7 +244,7 @@ void launch_settle_binding(int pes)
     struct launch_binding *b = &options.binding;
     if (b->width && !b->bound)
         b->bind = UNIT_CORE;
-    else if (b->map > UNIT_CORE && !b->bound)
+    else if (in_parts(b) && !b->bound)
         b->bind = b->map;
     if (b->width > 1 && b->bind > UNIT_CORE)
         launch_usage_error("--map-by ...:PE=%d asks for CPUs of its own for each PE: bind to cores or hwthreads",

@@ -26,6 +26,7 @@ static void add_host(const char *option, const char *name, const char *slots)
     if (!is_this_host(name))
         launch_usage_error("%s names '%s', which is not this host ('%s'): this build starts jobs on one host", option,
                            name, own);
+    options.slots_said |= slots != NULL;
     options.slots += slots ? (int)launch_number(option, slots, 1, PES_MOST) : 1;
     if (options.slots > PES_MOST)
         options.slots = PES_MOST;

@@ -43,15 +43,17 @@ static void help(void)
         "usage: shmemrun [-n PES] [options] program [arguments] [: [-n PES] program [arguments]]...\n"
         "Starts PES processes of the program on this host as one job. oshrun is the same command.\n"
         "\n"
-        "  -n, -np, -c PES     how many (default 1, or the slots of the hosts that are named)\n"
-        "  -x NAME[=VALUE]     set a variable for all PEs (without a value: it must be set here)\n"
+        "  -n, -np, -c PES     how many (default 1, or the slots of the hosts that are named,\n"
+        "                      or what --npernode or --map-by ppr:N:... says)\n"
+        "  -x NAME[=VALUE]     set a variable for all PEs (without a value: as it is here)\n"
         "  --bind-to WHAT      PE k to the k-th such part of the CPUs that are allowed here, in turn: 'hwthread',\n"
         "                      'core', 'l3cache', 'numa', 'socket'; or 'none' (default)\n"
         "  --map-by WHAT       'socket', 'numa', 'l3cache': PE k to the k-th such part, in turn, and bound to it, or\n"
         "                      there as --bind-to says. With ':PE=N', such as 'slot:PE=2', N cores for each PE;\n"
-        "                      'ppr:N:socket' fills each part with N PEs before the next\n"
-        "  --report-bindings   say on which CPUs each PE may run\n"
-        "  --tag-output        begin each line of output with [PE]; also -l, --label\n"
+        "                      'ppr:N:socket' fills each part with N PEs before the next; also of a core\n"
+        "  --report-bindings   say on which CPUs each PE may run; also --display-map, --display map or bind\n"
+        "  --tag-output        begin each line of output with [PE]; also -l, --label, --prepend-rank\n"
+        "  --merge-stderr-to-stdout   the standard error of PEs goes where their standard output goes\n"
         "  --timeout SECONDS   end the job after that time, with exit status 124\n"
         "  --wdir FOLDER       run the program there; also --chdir\n"
         "  --stdin WHO         '0' (default): PE 0 has the standard input; 'none': nobody\n"
@@ -69,10 +71,16 @@ static void help(void)
         "signal's number for a signal).\n"
         "\n"
         "Accepted from other launchers: --map-by slot, core, hwthread, node (PEs are placed in turn on one host\n"
-        "anyway), --rank-by (the same as --map-by), --cpus-per-proc N, --map-by ppr:N:node, -N, --npernode N (refused\n"
-        "when N is too few), -env and -genv NAME VALUE, --allow-run-as-root, --use-hwthread-cpus, -envall, -genvall "
-        "(always so). --mca NAME VALUE has no\n"
-        "meaning here, and that is said.");
+        "anyway), --rank-by (the same as --map-by), --cpus-per-proc N, --map-by ppr:N:node, -N, --npernode N, "
+        "--pernode\n"
+        "(refused when N is too few), --npersocket N, --bynode, --byslot, --bycore, --bysocket, --bind-to-core,\n"
+        "--bind-to-socket, --bind-to-none, -env and -genv NAME VALUE. Always so: --allow-run-as-root,\n"
+        "--use-hwthread-cpus, -envall, -genvall, -envlist and -genvlist NAMES. Without a meaning here, which is said:\n"
+        "--mca, --gmca, --prtemca and --pmixmca NAME VALUE; --prefix, --tmpdir, --tune, --am, --personality,\n"
+        "--report-uri, --launcher, --bootstrap, --iface and --rmk WHAT; --display-allocation, --verbose, "
+        "--debug-daemons,\n"
+        "--leave-session-attached, --show-progress, --get-stack-traces, --nolocal, --novm, --preload-binary,\n"
+        "--print-all-exitcodes, --enable-recovery, --disable-recovery.");
 }
 
 /* --- variables -------------------------------------------------------------------------------------------------- */
@@ -83,8 +91,8 @@ static void set_variable(const char *text)
     if (equals == text || !*text)
         launch_usage_error("-x '%s' names no variable", text);
     if (!equals) {
-        if (!getenv(text))
-            launch_usage_error("-x %s: the variable is not set here; write -x %s=VALUE", text, text);
+        if (!getenv(text) && !options.quiet)
+            fprintf(stderr, "shmemrun: -x %s: the variable is not set here, nor will it be there\n", text);
         return; /* the environment is passed on anyway */
     }
     char *name = strndup(text, (size_t)(equals - text));
@@ -117,10 +125,41 @@ static void read_stdin(const char *who)
     options.no_input = !strcmp(who, "none");
 }
 
+/* name, value: "" where the option has none. */
 static void no_meaning(const char *option, const char *name, const char *value)
 {
     if (!options.quiet)
-        fprintf(stderr, "shmemrun: %s %s %s is a setting of Open MPI and has no meaning here\n", option, name, value);
+        fprintf(stderr, "shmemrun: %s%s%s%s%s has no meaning here\n", option, *name ? " " : "", name, *value ? " " : "",
+                value);
+}
+
+/* --display WHAT[,WHAT]... */
+static void display(const char *option, const char *list)
+{
+    char *copy = strdup(list), *rest = copy;
+    for (char *one; copy && (one = strsep(&rest, ","));)
+        if (!strcmp(one, "map") || !strcmp(one, "map-devel") || !strcmp(one, "bind"))
+            options.report_bindings = true;
+        else
+            no_meaning(option, one, "");
+    free(copy);
+}
+
+/* The older spelling, in one word: --bind-to-core, --bysocket. */
+static void in_one_word(const char *option)
+{
+    option += strspn(option, "-");
+    if (!strncmp(option, "bind-to-", 8))
+        launch_bind_to(option + 8);
+    else
+        launch_map_by(option + 2);
+}
+
+static void per_socket(const char *option, const char *text)
+{
+    char how[64];
+    snprintf(how, sizeof how, "ppr:%ld:socket", launch_number(option, text, 1, PES_MOST));
+    launch_map_by(how);
 }
 
 /* --- one program ------------------------------------------------------------------------------------------------ */
@@ -163,7 +202,15 @@ enum {
     MCA,
     REPORT,
     PER_HOST,
-    WIDTH
+    ONE_A_HOST,
+    PER_SOCKET,
+    WIDTH,
+    DISPLAY,
+    MERGE,
+    ONE_WORD,
+    NO_MEANING,    /* without an argument */
+    NO_MEANING_OF, /* with one */
+    ALWAYS_OF
 };
 
 static const struct option longs[] = {
@@ -200,6 +247,47 @@ static const struct option longs[] = {
     {"gmca", required_argument, NULL, MCA},
     {"npernode", required_argument, NULL, PER_HOST},
     {"ppn", required_argument, NULL, PER_HOST},
+    {"perhost", required_argument, NULL, PER_HOST},
+    {"pernode", no_argument, NULL, ONE_A_HOST},
+    {"npersocket", required_argument, NULL, PER_SOCKET},
+    {"prepend-rank", no_argument, NULL, TAG},
+    {"merge-stderr-to-stdout", no_argument, NULL, MERGE},
+    {"display-map", no_argument, NULL, REPORT},
+    {"display-devel-map", no_argument, NULL, REPORT},
+    {"display", required_argument, NULL, DISPLAY},
+    {"bynode", no_argument, NULL, ONE_WORD},
+    {"byslot", no_argument, NULL, ONE_WORD},
+    {"bycore", no_argument, NULL, ONE_WORD},
+    {"bysocket", no_argument, NULL, ONE_WORD},
+    {"bind-to-core", no_argument, NULL, ONE_WORD},
+    {"bind-to-socket", no_argument, NULL, ONE_WORD},
+    {"bind-to-none", no_argument, NULL, ONE_WORD},
+    {"envlist", required_argument, NULL, ALWAYS_OF},
+    {"genvlist", required_argument, NULL, ALWAYS_OF},
+    {"prtemca", required_argument, NULL, MCA},
+    {"pmixmca", required_argument, NULL, MCA},
+    {"prefix", required_argument, NULL, NO_MEANING_OF},
+    {"tmpdir", required_argument, NULL, NO_MEANING_OF},
+    {"tune", required_argument, NULL, NO_MEANING_OF},
+    {"am", required_argument, NULL, NO_MEANING_OF},
+    {"personality", required_argument, NULL, NO_MEANING_OF},
+    {"report-uri", required_argument, NULL, NO_MEANING_OF},
+    {"launcher", required_argument, NULL, NO_MEANING_OF},
+    {"bootstrap", required_argument, NULL, NO_MEANING_OF},
+    {"iface", required_argument, NULL, NO_MEANING_OF},
+    {"rmk", required_argument, NULL, NO_MEANING_OF},
+    {"display-allocation", no_argument, NULL, NO_MEANING},
+    {"verbose", no_argument, NULL, NO_MEANING},
+    {"debug-daemons", no_argument, NULL, NO_MEANING},
+    {"leave-session-attached", no_argument, NULL, NO_MEANING},
+    {"show-progress", no_argument, NULL, NO_MEANING},
+    {"get-stack-traces", no_argument, NULL, NO_MEANING},
+    {"nolocal", no_argument, NULL, NO_MEANING},
+    {"novm", no_argument, NULL, NO_MEANING},
+    {"preload-binary", no_argument, NULL, NO_MEANING},
+    {"print-all-exitcodes", no_argument, NULL, NO_MEANING},
+    {"enable-recovery", no_argument, NULL, NO_MEANING},
+    {"disable-recovery", no_argument, NULL, NO_MEANING},
     {"help", no_argument, NULL, HELP},
     {"version", no_argument, NULL, VERSION},
     {0},
@@ -272,12 +360,36 @@ static void take(int option, const char *word, char **argv, struct program *prog
     case MCA:
         no_meaning(word, optarg, second(word, argv));
         break;
+    case NO_MEANING_OF:
+        no_meaning(word, optarg, "");
+        break;
+    case 'v':
+    case NO_MEANING:
+        no_meaning(word, "", "");
+        break;
+    case DISPLAY:
+        display(word, optarg);
+        break;
+    case MERGE:
+        options.merge = true;
+        break;
+    case ONE_WORD:
+        in_one_word(word);
+        break;
+    case ONE_A_HOST:
+        options.per_host = 1;
+        break;
+    case PER_SOCKET:
+        per_socket(word, optarg);
+        break;
     case ALWAYS:
+    case ALWAYS_OF:
         break; /* what it asks for is always so here */
     case 'h':
     case HELP:
         help();
         exit(0);
+    case 'V':
     case VERSION:
         printf("shmemrun of %s\n", shmemx_version());
         exit(0);
@@ -291,7 +403,7 @@ static void read_program(int argc, char **argv, struct program *program)
 {
     int option;
     optind = 0; /* begin anew, the options of the C library too */
-    while ((option = getopt_long_only(argc, argv, "+n:c:x:hqlH:f:N:", longs, NULL)) != -1)
+    while ((option = getopt_long_only(argc, argv, "+n:c:x:hqlvVH:f:N:", longs, NULL)) != -1)
         take(option, optind > 1 ? argv[optind - 1] == optarg && optind > 2 ? argv[optind - 2] : argv[optind - 1] : "",
              argv, program);
     program->command = argv + optind;
@@ -310,15 +422,18 @@ static int cpus(void)
 static void count(void)
 {
     struct program *only = options.program_count == 1 ? &options.programs[0] : NULL;
-    if (only && only->n == 0 && (options.slots || options.per_host))
-        only->n = options.slots ? options.slots : options.per_host;
+    if (only && only->n == 0 && launch_places())
+        only->n = launch_places() < PES_MOST ? launch_places() : PES_MOST;
+    else if (only && only->n == 0 && (options.slots || options.per_host))
+        only->n = options.per_host ? options.per_host : options.slots;
     for (int i = 0; i < options.program_count; i++) {
         options.programs[i].n += options.programs[i].n == 0;
         options.n += options.programs[i].n;
     }
     if (options.n > PES_MOST)
         launch_usage_error("the programs have %d PEs together, but at most %d are possible", options.n, PES_MOST);
-    if (options.slots && options.n > options.slots && !options.crowd)
+    bool as_many = options.per_host && options.n <= options.per_host && !options.slots_said; /* -H localhost -N 4 */
+    if (options.slots && options.n > options.slots && !options.crowd && !as_many)
         launch_usage_error("%d PEs are asked for, but the hosts have %d slots: add --oversubscribe, or slots",
                            options.n, options.slots);
     if (options.per_host && options.n > options.per_host)

@@ -112,6 +112,8 @@ static _Noreturn void become_pe(int rank, const struct program *program, const i
     for (int i = 0; i < 2; i++)
         if (outputs[i] >= 0)
             dup2(outputs[i], STDOUT_FILENO + i);
+    if (options.merge)
+        dup2(STDOUT_FILENO, STDERR_FILENO);
     launch_bind(rank);
     if (options.report_bindings)
         report_binding(rank);

@@ -1,3 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
-// The old place of shmem.h. Written by spec/generate.py from spec/openshmem.toml; do not edit.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The old place of shmem.h. Written by spec/generate.py from spec/openshmem.toml; do not edit. */
 #include "../shmem.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "hal/device.h"
@@ -36,6 +37,11 @@
 const char *shmemx_version(void)
 {
     return shmemi_version;
+}
+
+double shmemx_wtime(void)
+{
+    return (double)shmemi_now() * 1e-9;
 }
 
 const char *shmemx_build(void)

@@ -25,6 +25,8 @@ static const struct shmemi_setting_entry entries[] = {
      "ceiling of the symmetric heap of each PE. Pages are taken when blocks are allocated, not before. More than the "
      "machine or its memory cgroup has is an error at init",
      "this PE's share of all memory"},
+    {"SHMEM_SYMMETRIC_HEAP_SIZE", NULL, "as SHMEM_SYMMETRIC_SIZE",
+     "the name of SHMEM_SYMMETRIC_SIZE in some other implementations, read where that is unset", "unset"},
     {"SHMEM_TIMEOUT", NULL, "seconds", "how long init waits for the other PEs", "60"},
     {"SHMEM_LOG", NULL, "error, warn, info, debug or trace, and perhaps areas: debug:map,job",
      "how much is said on the standard error", "warn"},

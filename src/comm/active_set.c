@@ -49,8 +49,10 @@ void shmemi_active_set_begin(const char *fn, struct shmemi_group *g, int pe_star
     if ((uintptr_t)psync % sizeof *psync)
         shmemi_die(fn, "pSync is %p, which is not aligned to the %zu bytes of its type", (void *)psync, sizeof *psync);
     shmemi_remote(fn, "pSync", psync, BYTES, job->me);
+    /* What others publish is in their own arrays: what stands here now is what the program put there. */
+    g->base = psync[STEPS] == 0 ? 0 : SHMEMI_SYNC_VALUE;
     for (int i = STEPS; i < SHMEMI_SYNC_LONGS; i++)
-        if (psync[i] != SHMEMI_SYNC_VALUE)
+        if (psync[i] != g->base)
             shmemi_die(fn, "pSync[%d] is %ld: every element must be SHMEM_SYNC_VALUE before the call", i, psync[i]);
 }
 
@@ -60,7 +62,7 @@ void shmemi_active_set_end(struct shmemi_group *g)
         return;
     shmemi_require(g->fn, shmemi_active_set_exchange(g, NULL, 0)); /* everybody has read */
     for (int i = STEPS; i < SHMEMI_SYNC_LONGS; i++)
-        g->psync[i] = SHMEMI_SYNC_VALUE;
+        g->psync[i] = g->base;
 }
 
 static long *turn_of(long *psync, uint64_t round)
@@ -73,10 +75,15 @@ static long *psync_of(const struct shmemi_group *g, int i)
     return shmemi_remote(g->fn, "pSync", g->psync, BYTES, shmemi_group_pe(g, i));
 }
 
+struct told {
+    long *word, base;
+};
+
 static bool was_told(void *argument)
 {
+    const struct told *told = argument;
     /* [told] acquire pairs with the addition in shmemi_active_set_exchange(). */
-    return __atomic_load_n((long *)argument, __ATOMIC_ACQUIRE) != SHMEMI_SYNC_VALUE;
+    return __atomic_load_n(told->word, __ATOMIC_ACQUIRE) != told->base;
 }
 
 int shmemi_active_set_exchange(struct shmemi_group *g, const void *data, size_t bytes)
@@ -94,7 +101,8 @@ int shmemi_active_set_exchange(struct shmemi_group *g, const void *data, size_t 
         /* [told] publishes all that this PE knows of; [sleep] sequentially consistent: see shmemi_wake_arrival(). */
         __atomic_fetch_add(psync_of(g, to) + step, 1, __ATOMIC_SEQ_CST);
         shmemi_wake_arrival(shmemi_group_pe(g, to));
-        rc = shmemi_await_arrival(was_told, own + step, shmemi_group_pe(g, (g->me - distance + g->size) % g->size));
+        struct told told = {own + step, g->base};
+        rc = shmemi_await_arrival(was_told, &told, shmemi_group_pe(g, (g->me - distance + g->size) % g->size));
         if (rc == 0)
             __atomic_fetch_sub(own + step, 1, __ATOMIC_ACQUIRE); /* [told] */
     }

@@ -10,6 +10,8 @@
 #include "group.h"
 
 /* What shmem.h says of pSync; api/ checks that they agree. */
+/* Each word holds SHMEMI_SYNC_VALUE between calls; or 0 each, as in a static array that the program has not initialised:
+   other implementations do not look, or use 0, so that there are such programs. */
 enum { SHMEMI_SYNC_VALUE = -1, SHMEMI_SYNC_LONGS = 48 };
 
 /* Begins a call on PE_start + i * 2^logPE_stride, i below PE_size. PEs that do not exist, a set that this PE is not in,

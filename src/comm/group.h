@@ -38,6 +38,7 @@ struct shmemi_group {
     /* An active set: */
     const char *fn;
     long *psync;
+    long base; /* what its words hold while nobody uses them */
     bool published; /* something has been written into pSync besides arrivals */
 };
 

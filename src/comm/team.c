@@ -276,8 +276,19 @@ static bool place_is_good(int32_t place)
     return place == 0 || (place >= FIRST && place < FIRST + SHMEMI_TEAMS_MOST);
 }
 
-/* Whether all PEs of the parent can and want the same; what they say is seen alike by all. */
-static int agree(const struct shmemi_group *parent, const struct offer *mine)
+/* Which member of a part is the parent's PE p; -1: none. */
+static int member_of(const struct part *part, int p)
+{
+    if (part->stride == 0)
+        return p == part->start ? 0 : -1;
+    int i = (p - part->start) / part->stride;
+    return (p - part->start) % part->stride == 0 && i >= 0 && i < part->size ? i : -1;
+}
+
+/* Whether all PEs of the parent can, and want the same; what they say is seen alike by all. own: the PEs that have to
+   want the same, if not all of them: those that ask for other teams may, as long as every team is asked for by all its
+   members. */
+static int agree(const struct shmemi_group *parent, const struct offer *mine, const struct part *own)
 {
     struct offer theirs;
     for (int i = 0; i < parent->size; i++) {
@@ -288,10 +299,12 @@ static int agree(const struct shmemi_group *parent, const struct offer *mine)
             return shmemi_fail(-EINVAL, "PE %d makes another call: all PEs of the parent team must call this", pe);
         if (theirs.rc < 0)
             return shmemi_fail(theirs.rc, "PE %d: %s", pe, theirs.text);
-        if (memcmp(theirs.arguments, mine->arguments, sizeof mine->arguments) != 0)
-            return shmemi_fail(-EINVAL, "PE %d asks for (%d, %d, %d), but PE %d for (%d, %d, %d): all must ask alike",
+        bool concerned = !own || (own->me >= 0 && member_of(own, i) >= 0);
+        if (concerned && memcmp(theirs.arguments, mine->arguments, sizeof mine->arguments) != 0)
+            return shmemi_fail(-EINVAL,
+                               "PE %d asks for (%d, %d, %d), but PE %d for (%d, %d, %d): all %s must ask alike",
                                shmemi_current->me, mine->arguments[0], mine->arguments[1], mine->arguments[2], pe,
-                               theirs.arguments[0], theirs.arguments[1], theirs.arguments[2]);
+                               theirs.arguments[0], theirs.arguments[1], theirs.arguments[2], own ? "members" : "PEs");
         if (!place_is_good(theirs.axis[0].place) || !place_is_good(theirs.axis[1].place))
             return shmemi_fail(-EPROTO, "PE %d names a place that there is not", pe);
     }
@@ -329,7 +342,7 @@ static int split(const char *fn, struct shmemi_group *parent, struct offer *offe
 {
     take_places(offer, parts, axes);
     shmemi_require(fn, shmemi_group_exchange(parent, offer, sizeof *offer));
-    int rc = agree(parent, offer);
+    int rc = agree(parent, offer, axes == 1 ? parts : NULL);
     for (int a = 0; a < axes; a++) {
         int place = offer->axis[a].place;
         out[a] = rc == 0 && place ? begin_team(parent, &parts[a], a, place) : SHMEMI_TEAM_INVALID;
@@ -337,15 +350,6 @@ static int split(const char *fn, struct shmemi_group *parent, struct offer *offe
             give_back(place, 0);
     }
     return rc < 0 ? shmemi_fail_in(rc, "%s", fn) : 0;
-}
-
-/* Which member of a part is the parent's PE p; -1: none. */
-static int member_of(const struct part *part, int p)
-{
-    if (part->stride == 0)
-        return p == part->start ? 0 : -1;
-    int i = (p - part->start) / part->stride;
-    return (p - part->start) % part->stride == 0 && i >= 0 && i < part->size ? i : -1;
 }
 
 static int check_triplet(const struct shmemi_group *parent, int start, int stride, int size)

@@ -82,6 +82,8 @@ static int choose_heap_size(const struct shmemi_job_request *request, const stru
     size_t control = shmemi_control_bytes(id->n);
     space = space > control ? (space - control) / n : 0;
     const char *name, *text = shmemi_setting_of("SHMEM_SYMMETRIC_SIZE", &name);
+    if (!text)
+        text = shmemi_setting_of("SHMEM_SYMMETRIC_HEAP_SIZE", &name);
     bool asked = true;
     if (request && request->heap_size) {
         size = request->heap_size;

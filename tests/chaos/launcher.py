@@ -181,6 +181,8 @@ def variables():
     o = expect(launch(1, 'variable', 'COLOUR', options=['-x', 'COLOUR'], env={'COLOUR': 'red'}), 0)
     assert o.out == '0: red\n', o
     assert expect(launch(1, 'variable', 'COLOUR', options=['-x', 'COLOUR=']), 0).out == '0: \n'
+    o = expect(run([SHMEMRUN, '-x', 'SHMEM_TEST_NOT_SET', '/bin/echo', 'done']), 0)  # scripts pass on what may not be there
+    assert (o.out, o.err) == ('done\n', 'shmemrun: -x SHMEM_TEST_NOT_SET: the variable is not set here, nor will it be there\n'), o
 
 
 def binding():
@@ -237,10 +239,17 @@ def options_that_are_always_so():
                     ['--allow-run-as-root'], ['--use-hwthread-cpus'], ['-genvall'], ['--map-by', 'ppr:4:node'], ['--npernode', 2],
                     ['-N', 2], ['--bind-to', 'hwthread'], ['--bind-to', 'socket'], ['--bind-to', 'numa'], ['--bind-to', 'l3cache'],
                     ['--bind-to', 'core:overload-allowed'], ['--map-by', 'socket'], ['--map-by', 'numa:PE=1,oversubscribe'],
-                    ['--map-by', 'socket', '--rank-by', 'socket'], ['--map-by', 'ppr:2:socket'], ['-cpus-per-proc', 1]):
+                    ['--map-by', 'socket', '--rank-by', 'socket'], ['--map-by', 'ppr:2:socket'], ['-cpus-per-proc', 1],
+                    ['--bynode'], ['-byslot'], ['--bysocket'], ['--bind-to-core'], ['-bind-to-none'], ['--npersocket', 2],
+                    ['-genvlist', 'PATH,HOME'], ['--map-by', 'ppr:2:core'], ['-perhost', 2]):
         assert expect(launch(2, 'hello', options=options), 0).err == '', options
     o = expect(launch(2, 'hello', options=['--mca', 'btl', 'self']), 0)
-    assert o.err == 'shmemrun: --mca btl self is a setting of Open MPI and has no meaning here\n', o
+    assert o.err == 'shmemrun: --mca btl self has no meaning here\n', o
+    o = expect(launch(2, 'hello', options=['--prefix', '/usr', '-launcher', 'ssh', '-v', '--display', 'allocation,map-devel', '--novm']), 0)
+    said = [line for line in o.err.splitlines() if 'may run on' not in line]
+    assert said == [f'shmemrun: {what} has no meaning here' for what in ('--prefix /usr', '-launcher ssh', '-v', '--display allocation', '--novm')], o
+    assert o.err.count('may run on') == 2, o
+    assert expect(launch(2, 'hello', options=['-q', '--mca', 'a', 'b', '--verbose', '--tmpdir', '/tmp']), 0).err == ''
     o = expect(run([SHMEMRUN, '-env', 'COLOUR', 'red', PE, 'variable', 'COLOUR']), 0)
     assert o.out == '0: red\n', o
     assert len(expect(run([SHMEMRUN, '-ppn', 3, PE, 'hello']), 0).out.splitlines()) == 3
@@ -255,14 +264,16 @@ def options_that_cannot_be_had():
         (['--rank-by', 'socket'], "--rank-by is 'socket', but PEs are numbered in the order"),
         (['--cpus-per-proc', 'x'], "cpus-per-proc is 'x'"),
         (['--map-by', 'ppr:1:node'], '2 PEs are asked for, but at most 1 on a host'),
-        (['--map-by', 'ppr:1:core'], 'only node, socket, numa and l3cache are possible'),
+        (['--map-by', 'ppr:1:slot'], 'only node, socket, numa, l3cache, core and hwthread are possible'),
+        (['--pernode'], '2 PEs are asked for, but at most 1 on a host'),
+        (['--npersocket', 'two'], "--npersocket is 'two'"),
         (['--map-by', 'ppr:2'], 'must be such as ppr:2:socket'),
         (['-N', 1], '2 PEs are asked for, but at most 1 on a host'),
         (['--stdin', 'all'], "--stdin is 'all'"),
         (['--wdir', '/no/such'], "--wdir '/no/such': No such file"),
         (['--wdir', '/etc/passwd'], 'is no folder'),
         (['--mca', 'one'], None),
-        (['--prefix', '/usr'], 'the command line is not understood'),
+        (['--preload-files', '/usr'], 'the command line is not understood'),
     ]:
         o = run([SHMEMRUN, '-n', 2, *options, *([] if says is None else [PE, 'hello'])])
         expect(o, 2, says=re.escape(says or 'needs two words'))
@@ -277,6 +288,23 @@ def where_and_how():
     o = expect(launch(2, 'hello', options=['--report-bindings', '--bind-to', 'core']), 0)
     assert len(re.findall(r'^shmemrun: PE [01] \(pid \d+\) may run on CPUs \d+$', o.err, re.MULTILINE)) == 2, o
     assert expect(run([SHMEMRUN, '-l', '/bin/echo', 'x']), 0).out == '[0] x\n'
+    assert expect(run([SHMEMRUN, '-prepend-rank', '/bin/echo', 'x']), 0).out == '[0] x\n'
+    for option in ('--display-map', '-display-devel-map'):
+        assert 'shmemrun: PE 0 ' in expect(run([SHMEMRUN, option, '/bin/true']), 0).err
+    o = expect(run([SHMEMRUN, '--merge-stderr-to-stdout', '/bin/sh', '-c', 'echo this; echo that >&2']), 0)
+    assert (o.out, o.err) == ('this\nthat\n', ''), o
+    assert expect(run([SHMEMRUN, '-V']), 0).out.startswith('shmemrun of ')
+
+
+def counts_that_follow():
+    """Without -n: what the hosts, -N or ppr ask for."""
+    cores = len(os.sched_getaffinity(0))
+    for options, n in ((['-N', 2], 2), (['-H', 'localhost:4', '-N', 2], 2), (['--pernode'], 1), (['-map-by', 'ppr:2:hwthread'], 2 * cores)):
+        assert len(expect(run([SHMEMRUN, *options, PE, 'hello']), 0).out.splitlines()) == n, options
+    assert len(expect(run([SHMEMRUN, '-H', 'localhost', '-N', 2, PE, 'hello']), 0).out.splitlines()) == 2
+    expect(run([SHMEMRUN, '-H', 'localhost:1', '-N', 2, PE, 'hello']), 2, says='2 PEs are asked for, but the hosts have 1 slots')
+    expect(run([SHMEMRUN, '-H', 'localhost', '-n', 2, PE, 'hello']), 2, says='2 PEs are asked for, but the hosts have 1 slots')
+    expect(run([SHMEMRUN, '-n', 2 * cores + 1, '--map-by', 'ppr:2:hwthread', PE, 'hello']), 2, says='has places for fewer')
 
 
 # --- mistakes -----------------------------------------------------------------------------------------------------
@@ -299,7 +327,6 @@ def bad_options():
         (['--timeout', '-1', PE], '--timeout is \'-1\''),
         (['--timeout', 'nan', PE], '--timeout is \'nan\''),
         (['--timeout', '5s', PE], '--timeout is \'5s\''),
-        (['-x', 'SHMEM_TEST_NOT_SET', PE], 'the variable is not set here'),
         (['-x', '=3', PE], 'names no variable'),
     ]:
         expect(run([SHMEMRUN, *command]), 2, says=['shmemrun: .*' + re.escape(says), "try 'shmemrun --help'"], within=1)
@@ -418,6 +445,9 @@ def heap_larger_than_memory():
     assert len(messages(o)) <= 3, o
     o = launch(2, 'hello', env={'SHMEM_SYMMETRIC_SIZE': '12q'})
     expect(o, 1, says="SHMEM_SYMMETRIC_SIZE is '12q'", within=3)
+    o = launch(2, 'hello', env={'SHMEM_SYMMETRIC_HEAP_SIZE': '12q'})  # what others call it
+    expect(o, 1, says="SHMEM_SYMMETRIC_HEAP_SIZE is '12q'", within=3)
+    expect(launch(2, 'hello', env={'SHMEM_SYMMETRIC_HEAP_SIZE': '12q', 'SHMEM_SYMMETRIC_SIZE': '64m'}), 0)
 
 
 def memory_cgroup():
@@ -489,7 +519,7 @@ if __name__ == '__main__':
     sys.exit(main([
         all_is_well, exit_codes, signals_of_pes, interrupted, interrupted_twice, terminated, stubborn_program, launcher_killed,
         timeout, grandchildren, standard_input, descriptors, tagged_lines, long_lines, output_of_a_failing_job, variables, binding,
-        counts, several_programs, hosts, options_that_are_always_so, options_that_cannot_be_had, where_and_how,
+        counts, counts_that_follow, several_programs, hosts, options_that_are_always_so, options_that_cannot_be_had, where_and_how,
         bad_options, missing_program, options_of_the_program_stay_its_own, one_never_comes, same_rank_twice, too_late,
         different_sizes, torch_variables, address_space, descriptors_limit, heap_larger_than_memory, memory_cgroup, many_pes,
         oldest_interface, plain_start]))

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""generics.py TOP FILE: writes a C11 program that checks where every generic macro leads, for every type.
+"""generics.py TOP FILE: writes a C11 program that checks where every generic macro leads, for every type; or, if FILE ends
+in .cpp, one in C++ that checks the overloads of the same names.
 
 It takes the functions from spec/functions.tsv, as far as include/shmem.h declares them, and needs no library: each
 function is defined by the program and notes its name. Then each is called through its macro, with arguments of the
@@ -69,6 +70,61 @@ static void by_hand(void)
 }
 '''
 
+# In C++ the function of that name is the better match, and does the same.
+BY_HAND_CXX = """
+template <typename T> static void shmem_get(T *, const T *, size_t, int) { reached = "the program's own template"; }
+static void shmem_put(double *, const double *, size_t, int) { reached = "the program's own function"; }
+template <typename T> static T shmem_g(const T *, int) { reached = "the program's own template"; return T(); }
+struct own { int member; };
+
+static void by_hand(void)
+{
+    uint64_t signal = 0;
+    shmem_signal_add(&signal, 1, 0);
+    expect("shmem_signal_add", "shmem_signal_add");
+    shmem_signal_set(&signal, 1, 0);
+    expect("shmem_signal_set", "shmem_signal_set");
+    long word = 0;
+    shmem_wait_until(&word, SHMEM_CMP_EQ, 0);
+    expect("shmem_wait_until", "shmem_wait_until");
+    short array[4] = {0};
+    shmem_put(array, array, 4, 0);
+    expect("shmem_put of an array", "shmem_short_put");
+    shmem_put(SHMEM_CTX_DEFAULT, array, array, 4, 0);
+    expect("shmem_put with a context", "shmem_ctx_short_put");
+    shmem_p(array, 1 + 2, 0);
+    expect("shmem_p of another type", "shmem_short_p");
+    double numbers[2] = {0};
+    own objects[2] = {};
+    shmem_put(numbers, numbers, 2, 0);
+    expect("shmem_put", "the program's own function");
+    shmem_get(objects, objects, 2, 0);
+    expect("shmem_get", "the program's own template");
+    (void)shmem_g(numbers, 0);
+    expect("shmem_g", "the program's own template");
+    __extension__ double _Complex *z = 0;
+    shmem_complexd_sum_reduce(SHMEM_TEAM_WORLD, z, z, 0);
+    expect("shmem_complexd_sum_reduce of _Complex", "shmem_complexd_sum_reduce");
+    volatile long changing = 0;
+    volatile int flag = 0;
+    shmem_long_wait_until(&changing, SHMEM_CMP_EQ, 0);
+    expect("shmem_long_wait_until of a volatile", "shmem_long_wait_until");
+    shmem_wait_until(&flag, SHMEM_CMP_EQ, 0);
+    expect("shmem_wait_until of a volatile", "shmem_int_wait_until");
+    (void)shmem_test(&flag, SHMEM_CMP_EQ, 0);
+    expect("shmem_test of a volatile", "shmem_int_test");
+    shmem_set_lock(&changing);
+    expect("shmem_set_lock of a volatile", "shmem_set_lock");
+    long pSync[1] = {0};
+    shmem_complexd_prod_to_all(z, z, 0, 0, 0, 1, z, pSync);
+    expect("shmem_complexd_prod_to_all of _Complex", "shmem_complexd_prod_to_all");
+}
+"""
+
+
+def in_cxx(text):
+    return re.sub(r'(float|double) _Complex', r'std::complex<\1>', text)
+
 
 def split(prototype):
     returns, name, args = re.fullmatch(r'(.*?)(\w+)\((.*)\);', prototype).groups()
@@ -90,13 +146,15 @@ def main():
     with open(top / 'spec/functions.tsv', newline='') as file:
         rows = [row for row in csv.DictReader(file, delimiter='\t') if row['name'] in declared]
 
+    cxx = out.suffix == '.cpp'
+    own = BY_HAND_CXX if cxx else BY_HAND
     text, calls = [HEAD], []
-    by_hand = set(re.findall(r'"(shmem_\w+)"', BY_HAND))
+    by_hand = set(re.findall(r'"(shmem_\w+)"', own))
     for row in rows:
         macro = row['generic_macro']
         if not macro and row['name'] not in by_hand:
             continue
-        returns, name, args = split(row['prototype'])
+        returns, name, args = split(in_cxx(row['prototype']) if cxx else row['prototype'])
         ignore = ''.join(f'    (void){arg_name(arg)};\n' for arg in args)
         result = '' if returns == 'void' else '    return 0;\n'
         text.append(f"{returns} ({name})({', '.join(args)})\n{{\n{ignore}    reached = \"{basic(name)}\";\n{result}}}\n")
@@ -104,9 +162,10 @@ def main():
             values = ', '.join(arg_name(arg) for arg in args)
             declarations = ''.join(f'    {arg} = 0;\n' for arg in args)
             use = f'{macro}({values});' if returns == 'void' else f'{returns} result = {macro}({values});\n    (void)result;'
-            text.append(f'static void call_{name}(void)\n{{\n{declarations}    {use}\n    expect("{macro}", "{basic(name)}");\n}}\n')
+            leads = macro if cxx and basic(name) == 'shmem_long_wait_until' else basic(name)
+            text.append(f'static void call_{name}(void)\n{{\n{declarations}    {use}\n    expect("{macro}", "{leads}");\n}}\n')
             calls.append(f'    call_{name}();\n')
-    text += [BY_HAND, '\nint main(void)\n{\n', *calls, '    by_hand();\n']
+    text += [own, '\nint main(void)\n{\n', *calls, '    by_hand();\n']
     text.append('    printf("%d calls, %d wrong\\n", calls, wrong);\n    return wrong != 0 || calls == 0;\n}\n')
     out.write_text('\n'.join(text[:-len(calls) - 3]) + ''.join(text[-len(calls) - 3:]))
 

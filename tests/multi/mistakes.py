@@ -24,7 +24,7 @@ MISTAKES = [
     ('allocates', r'shmem_malloc: PE 3 calls shmem_malloc\(64 bytes, .* but PE \d makes another call', {}),
     ('other allocation', r'PE \d calls shmem_(malloc|calloc)\(64 bytes.* but PE \d calls shmem_(calloc|malloc)\(64 bytes', {}),
     ('not in the set', r'shmem_sync: PE_start 0, logPE_stride 0 and PE_size 3: this PE is not in that active set', {}),
-    ('not initialised', r'shmem_barrier: pSync\[\d+\] is 0: every element must be SHMEM_SYNC_VALUE', {}),
+    ('not initialised', r'shmem_barrier: pSync\[\d+\] is 72340172838076673: every element must be SHMEM_SYNC_VALUE', {}),
     ('too much', r'shmem_collectmem: the elements of all PEs are more bytes than an address space', {}),
     ('too far', r'shmem_collectmem: dest: the range of 4611686018427387904 bytes at 0x\w+ goes past', {}),
     ('no signal', r'shmem_long_put_signal: sig_addr is NULL, but must be a symmetric address', {}),

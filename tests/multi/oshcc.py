@@ -22,7 +22,7 @@ def lay_out():
     (prefix / 'bin').mkdir()
     (prefix / 'lib/shmem').mkdir(parents=True)
     shutil.copy(OSHCC, prefix / 'bin/oshcc')
-    for name in ('oshc++', 'oshcxx'):
+    for name in ('oshc++', 'oshcxx', 'oshCC', 'shmemcc', 'shmemc++', 'shmemcxx', 'shmemCC'):
         shutil.copy(OSHCC, prefix / 'bin' / name)
     (prefix / 'include').symlink_to(pathlib.Path(INCLUDE).resolve())
     library = pathlib.Path(LIBRARY).resolve()
@@ -100,11 +100,15 @@ def address_sanitizer():
 
 
 def in_cxx():
-    """oshc++, oshcxx: a C++ compiler, and its library."""
+    """oshc++, oshcxx, and what others call it: a C++ compiler, and its library."""
     if not shutil.which('c++'):
         raise Skip('there is no C++ compiler')
     for wrapper in ('oshc++', 'oshcxx'):
         works(compiled(wrapper, here / 'objects.cpp', '-O2', '-Wall', '-Werror', wrapper=wrapper), counts=(1, 3))
+    for wrapper in ('oshCC', 'shmemc++', 'shmemcxx', 'shmemCC', 'shmemcc'):
+        shown = subprocess.run([prefix / 'bin' / wrapper, '--showme:command'], text=True, capture_output=True, check=True,
+                               env={**os.environ, 'SHMEM_CC': 'the-c', 'SHMEM_CXX': 'the-c++'}).stdout
+        assert shown == ('the-c\n' if wrapper == 'shmemcc' else 'the-c++\n'), (wrapper, shown)
 
 
 def with_clang():
@@ -183,8 +187,14 @@ def what_it_shows():
     assert f'-L{prefix}/lib' in shown and 'static.o' in shown and '-z,now' in shown, shown
     shown = subprocess.run([prefix / 'bin/oshcc', '--showme:compile'], text=True, capture_output=True, check=True).stdout
     assert shown == f'-I{prefix}/include\n', shown
-    shown = subprocess.run([prefix / 'bin/oshcc', '--showme', '-c', 'a.c'], text=True, capture_output=True, check=True).stdout
-    assert 'lshmem' not in shown and '-c a.c' in shown, shown
+    for show in ('--showme', '-showme', '-show'):
+        shown = subprocess.run([prefix / 'bin/oshcc', show, '-c', 'a.c'], text=True, capture_output=True, check=True).stdout
+        assert 'lshmem' not in shown and '-c a.c' in shown and show not in shown, shown
+    for what in ('compile', 'link', 'libs', 'libdirs', 'incdirs', 'version', 'command'):
+        two = [subprocess.run([prefix / 'bin/oshcc', f'{dashes}showme:{what}'], text=True, capture_output=True, check=True).stdout
+               for dashes in ('-', '--')]
+        assert two[0] == two[1] != '', two
+    expect(run([prefix / 'bin/oshcc', '--showme:all-of-it']), 1, says='--showme:all-of-it is not known')
 
 
 if __name__ == '__main__':

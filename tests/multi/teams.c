@@ -199,10 +199,36 @@ static void what_is_refused(void)
     CHECK(shmem_team_sync(SHMEM_TEAM_INVALID) != 0);
     CHECK(shmem_long_sum_inscan(SHMEM_TEAM_INVALID, words, words, 1) != 0);
     CHECK(shmem_collectmem(SHMEM_TEAM_INVALID, words, words, 1) != 0);
-    if (n > 1) { /* the arguments differ: the same answer everywhere, and it says why */
-        CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, me == n - 1 ? 1 : n, NULL, 0, &team) != 0);
-        CHECK(team == SHMEM_TEAM_INVALID && strstr(shmemx_last_error(), "must ask alike"));
+    if (n > 1) { /* one member asks for another team: there is none, and the members are told why */
+        int rc = shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, me == n - 1 ? 1 : n, NULL, 0, &team);
+        CHECK(team == SHMEM_TEAM_INVALID);
+        CHECK(me == n - 1 ? rc == 0 : rc != 0 && strstr(shmemx_last_error(), "all members must ask alike"));
     }
+}
+
+/* Programs make all rows of a grid in one call, each PE giving the triplet of its own. More often than there are
+   places, so that none is lost. */
+static void rows_of_their_own(void)
+{
+    shmem_team_t row;
+    for (int round = 0; round < 1000; round++) {
+        int width = 1 + round % 4, start = me / width * width, size = start + width < n ? width : n - start;
+        GIVES(0, shmem_team_split_strided(SHMEM_TEAM_WORLD, start, 1, size, NULL, 0, &row));
+        CHECK(shmem_team_n_pes(row) == size && shmem_team_my_pe(row) == me - start);
+        CHECK(shmem_team_translate_pe(row, size - 1, SHMEM_TEAM_WORLD) == start + size - 1);
+        if (round < 20) {
+            long *sum = words, *part = words + 1;
+            *part = me;
+            GIVES(0, shmem_long_sum_reduce(row, sum, part, 1));
+            CHECK(*sum == (2L * start + size - 1) * size / 2, "the sum of the row is %ld", *sum);
+        }
+        shmem_team_destroy(row);
+    }
+    /* Two PEs make a team, the others ask for none that they are in. */
+    GIVES(0, shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, me < 2 && n > 1 ? 2 : 1, NULL, 0, &row));
+    CHECK((row != SHMEM_TEAM_INVALID) == (me < 2 && me < n));
+    shmem_team_destroy(row);
+    shmem_barrier_all();
 }
 
 /* Whoever is late, all wait for it: on the world, on a team, on an active set. */
@@ -440,6 +466,7 @@ int main(int argc, char **argv)
     shmem_barrier_all();
     CASE(configs);
     CASE(what_is_refused);
+    CASE(rows_of_their_own);
     CASE(nothing);
     CASE(nobody_leaves_early);
     if (few)
