@@ -158,7 +158,8 @@ void shmem_finalize(void);
    Standard: "Library Setup, Exit, and Query Routines"; since 1.6. */
 void shmem_query_initialized(int *initialized);
 
-/* shmem_global_exit. Ends all PEs of the job; one call on one PE is enough. Flushes this PE's C streams.
+/* shmem_global_exit. Ends all PEs of the job; one call on one PE is enough. Flushes the C streams of all of
+   them; functions registered with atexit are not called.
      status      the exit status of the job
    Errors: A call before shmem_init or after the last shmem_finalize ends the job.
    Threads: Safe.
@@ -289,10 +290,9 @@ void *shmem_realloc(void *ptr, size_t size);
 /* shmem_align. As shmem_malloc, at an address that is a multiple of alignment.
      alignment   bytes, a power of two and a multiple of sizeof(void *)
      size        bytes
-   Returns: as shmem_malloc.
-   Errors: A call before shmem_init or after the last shmem_finalize, arguments that differ between PEs, and a
-     pointer that is no block of the heap end the job. Too little memory is no error: the result is NULL on every
-     PE, and shmemx_last_error() tells what is missing.
+   Returns: as shmem_malloc; NULL also for an alignment above 2 MiB.
+   Errors: A call before shmem_init or after the last shmem_finalize, arguments that differ between PEs, and an
+     alignment that is no such number end the job.
    Threads: Safe; but it is a collective, so one thread of each PE calls it, in the same order on all PEs.
    Standard: "Memory Management Routines"; since 1.2. */
 void *shmem_align(size_t alignment, size_t size);
