@@ -237,8 +237,8 @@ SHMEMI_DEPRECATED("since OpenSHMEM 1.2; use shmem_n_pes") int _num_pes(void);
    SHMEM_THREAD_MULTIPLE.
      requested   a thread level
      provided    receives the level that holds
-   Returns: 0, or not 0 when there is no such level or the job could not form (shmemx_last_error() tells why);
-     *provided is then SHMEM_THREAD_SINGLE.
+   Returns: 0, or not 0 when there is no such level or the job could not form (shmemx_last_error() tells why, and
+     the latter is printed); *provided is then SHMEM_THREAD_SINGLE.
    Errors: A null pointer ends the job.
    Threads: Safe.
    Standard: "Thread Support"; since 1.4. */

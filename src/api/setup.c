@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "comm/finalize.h"
 #include "comm/memory.h"
 #include "comm/start.h"
@@ -47,8 +48,10 @@ int pshmem_init_thread(int requested, int *provided)
     if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE)
         return shmemi_fail(-EINVAL, "shmem_init_thread: requested is %d, which is no thread level", requested);
     int rc = shmemi_start(&from_environment);
-    if (rc < 0)
+    if (rc < 0) { /* the standard wants a report, too: the program may not look at the answer */
+        shmemi_log(SHMEMI_LOG_ERROR, "job", "shmem_init_thread: %s", shmemi_last_error());
         return rc;
+    }
     *provided = SHMEM_THREAD_MULTIPLE;
     return 0;
 }
