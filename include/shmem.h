@@ -3334,14 +3334,14 @@ int shmem_test_lock(long *lock);
    Errors: Unknown bits in options or config_mask, NULL with a mask, a ctx that is no context, and a call outside
      init and finalize end the job.
    Threads: Safe.
-   Standard: "Communication Management Routines"; since 1.6. */
+   Standard: "Session Routines"; since 1.6. */
 void shmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t *config, long config_mask);
 
 /* shmem_ctx_session_stop. Ends the session on a context. Without one, and for SHMEM_CTX_INVALID: does nothing.
      ctx         the context; PEs are numbered as in its team
    Errors: A ctx that is no context, and a call outside init and finalize end the job.
    Threads: Safe.
-   Standard: "Communication Management Routines"; since 1.6. */
+   Standard: "Session Routines"; since 1.6. */
 void shmem_ctx_session_stop(shmem_ctx_t ctx);
 
 /* ---------------------------------------------------------------------------------------------- Profiling */
