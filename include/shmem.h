@@ -122,7 +122,8 @@ typedef struct {
 /* ------------------------------------------------------------------------------ Start, end, and questions */
 
 /* shmem_init. Joins the job, or makes a job of one PE when the program was started plainly. May be called again;
-   every call needs its shmem_finalize.
+   every call needs its shmem_finalize. A program that ends with status 0 without (deprecated in 1.2) finalizes
+   then.
    Errors: What keeps the job from forming (a PE that never came, a bad variable, too little memory) is printed
      and ends the program with a nonzero exit code.
    Threads: Safe.
@@ -218,7 +219,8 @@ void shmem_info_get_version(int *major, int *minor);
    Standard: "Library Setup, Exit, and Query Routines"; since 1.2. */
 void shmem_info_get_name(char *name);
 
-/* start_pes. As shmem_init; a later call does nothing. The library finalizes when the program exits.
+/* start_pes. As shmem_init; a later call does nothing. The library finalizes when the program ends with status
+   0.
      npes        not used
    Errors: As shmem_init.
    Threads: Safe.
