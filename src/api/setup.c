@@ -27,8 +27,8 @@ static void finalize_at_exit(int status, void *unused)
     (void)unused;
     if (status != 0 || !atomic_load_explicit(&ends_at_exit, memory_order_relaxed)) /* set by this thread, or long ago */
         return;
-    while (shmemi_initialized())
-        shmemi_finalize_or_end("exit");
+    if (shmemi_initialized())
+        shmemi_finalize_at_exit();
 }
 
 /* Before the program registers anything, also where it is linked with -static: what it does at exit itself comes first,

@@ -3,6 +3,7 @@
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the old names are tested, too */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <shmem.h>
 #include <shmemx.h>
@@ -139,8 +140,16 @@ static void wait_in(const char *how, size_t bytes)
     exit(0);
 }
 
-/* Nobody calls finalize; the last ends with a status, at once. PE 0 waits for what the others bring, and then reads it
-   from them. */
+/* Until the process is gone. */
+static void *reading(void *word)
+{
+    for (;;)
+        (void)shmem_long_g(word, 0);
+    return NULL;
+}
+
+/* Nobody calls finalize, and a thread of each PE goes on; the last ends with a status, at once. PE 0 waits for what the
+   others bring, and then reads it from them. */
 static void no_finalize(bool old, int status)
 {
     if (old)
@@ -150,6 +159,10 @@ static void no_finalize(bool old, int status)
     me = shmem_my_pe();
     n = shmem_n_pes();
     long *words = shmem_calloc(2, sizeof *words), sum = 0;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, reading, words + 1) != 0)
+        exit(99);
+    pthread_detach(thread);
     if (me == n - 1 && status)
         exit(status);
     if (me == 0) {
