@@ -127,7 +127,8 @@ typedef struct {
 /* ------------------------------------------------------------------------------ Start, end, and questions */
 
 /* shmem_init. Joins the job, or makes a job of one PE when the program was started plainly. May be called again;
-   every call needs its shmem_finalize.
+   every call needs its shmem_finalize. A program that ends with status 0 without (deprecated in 1.2) finalizes
+   then.
    Errors: What keeps the job from forming (a PE that never came, a bad variable, too little memory) is printed
      and ends the program with a nonzero exit code.
    Threads: Safe.
@@ -163,7 +164,8 @@ void shmem_finalize(void);
    Standard: "Library Setup, Exit, and Query Routines"; since 1.6. */
 void shmem_query_initialized(int *initialized);
 
-/* shmem_global_exit. Ends all PEs of the job; one call on one PE is enough. Flushes this PE's C streams.
+/* shmem_global_exit. Ends all PEs of the job; one call on one PE is enough. Flushes the C streams of all of
+   them; functions registered with atexit are not called.
      status      the exit status of the job
    Errors: A call before shmem_init or after the last shmem_finalize ends the job.
    Threads: Safe.
@@ -222,7 +224,8 @@ void shmem_info_get_version(int *major, int *minor);
    Standard: "Library Setup, Exit, and Query Routines"; since 1.2. */
 void shmem_info_get_name(char *name);
 
-/* start_pes. As shmem_init; a later call does nothing. The library finalizes when the program exits.
+/* start_pes. As shmem_init; a later call does nothing. The library finalizes when the program ends with status
+   0.
      npes        not used
    Errors: As shmem_init.
    Threads: Safe.
@@ -241,8 +244,8 @@ SHMEMI_DEPRECATED("since OpenSHMEM 1.2; use shmem_n_pes") int _num_pes(void);
    SHMEM_THREAD_MULTIPLE.
      requested   a thread level
      provided    receives the level that holds
-   Returns: 0, or not 0 when there is no such level or the job could not form (shmemx_last_error() tells why);
-     *provided is then SHMEM_THREAD_SINGLE.
+   Returns: 0, or not 0 when there is no such level or the job could not form (shmemx_last_error() tells why, and
+     the latter is printed); *provided is then SHMEM_THREAD_SINGLE.
    Errors: A null pointer ends the job.
    Threads: Safe.
    Standard: "Thread Support"; since 1.4. */
@@ -294,10 +297,9 @@ void *shmem_realloc(void *ptr, size_t size);
 /* shmem_align. As shmem_malloc, at an address that is a multiple of alignment.
      alignment   bytes, a power of two and a multiple of sizeof(void *)
      size        bytes
-   Returns: as shmem_malloc.
-   Errors: A call before shmem_init or after the last shmem_finalize, arguments that differ between PEs, and a
-     pointer that is no block of the heap end the job. Too little memory is no error: the result is NULL on every
-     PE, and shmemx_last_error() tells what is missing.
+   Returns: as shmem_malloc; NULL also for an alignment above 2 MiB.
+   Errors: A call before shmem_init or after the last shmem_finalize, arguments that differ between PEs, and an
+     alignment that is no such number end the job.
    Threads: Safe; but it is a collective, so one thread of each PE calls it, in the same order on all PEs.
    Standard: "Memory Management Routines"; since 1.2. */
 void *shmem_align(size_t alignment, size_t size);
@@ -3340,14 +3342,14 @@ int shmem_test_lock(long *lock);
    Errors: Unknown bits in options or config_mask, NULL with a mask, a ctx that is no context, and a call outside
      init and finalize end the job.
    Threads: Safe.
-   Standard: "Communication Management Routines"; since 1.6. */
+   Standard: "Session Routines"; since 1.6. */
 void shmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t *config, long config_mask);
 
 /* shmem_ctx_session_stop. Ends the session on a context. Without one, and for SHMEM_CTX_INVALID: does nothing.
      ctx         the context; PEs are numbered as in its team
    Errors: A ctx that is no context, and a call outside init and finalize end the job.
    Threads: Safe.
-   Standard: "Communication Management Routines"; since 1.6. */
+   Standard: "Session Routines"; since 1.6. */
 void shmem_ctx_session_stop(shmem_ctx_t ctx);
 
 /* ---------------------------------------------------------------------------------------------- Profiling */

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Start, end, threads, and questions about the job.
 #include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "comm/finalize.h"
 #include "comm/memory.h"
 #include "comm/start.h"
@@ -15,9 +18,37 @@
 
 static const struct shmemi_job_request from_environment;
 
+/* Joined by a function of the standard: then a program that ends well is finalized, whether it says so or not. */
+static _Atomic bool ends_at_exit;
+
+/* One that ends with another status is not: nobody should wait for it, and the others are told that it has gone. */
+static void finalize_at_exit(int status, void *unused)
+{
+    (void)unused;
+    if (status != 0 || !atomic_load_explicit(&ends_at_exit, memory_order_relaxed)) /* set by this thread, or long ago */
+        return;
+    if (shmemi_initialized())
+        shmemi_finalize_at_exit();
+}
+
+/* Before the program registers anything, also where it is linked with -static: what it does at exit itself comes first,
+   and may still use the library. 101: the first that is not the compiler's own. */
+__attribute__((constructor(101))) static void watch_exit(void)
+{
+    (void)on_exit(finalize_at_exit, NULL);
+}
+
+static int start(void)
+{
+    int rc = shmemi_start(&from_environment);
+    if (rc == 0)
+        atomic_store_explicit(&ends_at_exit, true, memory_order_relaxed); /* read at exit */
+    return rc;
+}
+
 static void init_or_die(const char *fn)
 {
-    if (shmemi_start(&from_environment) < 0)
+    if (start() < 0)
         shmemi_die(fn, "%s", shmemi_last_error());
 }
 
@@ -46,9 +77,11 @@ int pshmem_init_thread(int requested, int *provided)
     *provided = SHMEM_THREAD_SINGLE;
     if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE)
         return shmemi_fail(-EINVAL, "shmem_init_thread: requested is %d, which is no thread level", requested);
-    int rc = shmemi_start(&from_environment);
-    if (rc < 0)
+    int rc = start();
+    if (rc < 0) { /* the standard wants a report, too: the program may not look at the answer */
+        shmemi_log(SHMEMI_LOG_ERROR, "job", "shmem_init_thread: %s", shmemi_last_error());
         return rc;
+    }
     *provided = SHMEM_THREAD_MULTIPLE;
     return 0;
 }
@@ -151,21 +184,11 @@ SHMEMI_PUBLISH(shmem_pcontrol);
 
 /* The old interface. */
 
-/* Nothing is left to do when the program itself called shmem_finalize. */
-static void finalize_at_exit(void)
-{
-    if (shmemi_initialized())
-        shmemi_finalize_or_end("start_pes");
-}
-
 void pstart_pes(int npes)
 {
     (void)npes;
-    if (shmemi_initialized())
-        return;
-    init_or_die("start_pes");
-    if (atexit(finalize_at_exit) != 0)
-        shmemi_die("start_pes", "cannot register the finalize at exit: out of memory");
+    if (!shmemi_initialized())
+        init_or_die("start_pes");
 }
 SHMEMI_PUBLISH(start_pes);
 

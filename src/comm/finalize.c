@@ -46,3 +46,11 @@ void shmemi_finalize_or_end(const char *fn)
     if (shmemi_uninit())
         shmemi_leave();
 }
+
+void shmemi_finalize_at_exit(void)
+{
+    do
+        shmemi_require("exit", arrive());
+    while (!shmemi_uninit());
+    shmemi_leave_at_exit();
+}

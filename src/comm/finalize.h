@@ -10,4 +10,7 @@ int shmemi_finalize(void);
 /* The same for the interface that ends the job on failure: as one PE of it, so that one message is printed. */
 void shmemi_finalize_or_end(const char *fn);
 
+/* The same, of all inits, while the process exits. */
+void shmemi_finalize_at_exit(void);
+
 #endif

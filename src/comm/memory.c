@@ -202,6 +202,7 @@ static int allocate(struct shmemi_device_heap *heap, int rc, struct request mine
     mine.kind = kind_of(heap);
     mine.offset = offset;
     note_failure(&mine, rc);
+    shmemi_quiet(); /* as every barrier of the standard's */
     if ((rc = agree(&mine)) < 0)
         return rc;
     take_block(heap, mine.size, mine.align, offset);

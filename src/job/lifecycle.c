@@ -434,29 +434,44 @@ int shmemi_init(const struct shmemi_job_request *request)
     return rc;
 }
 
+/* What others know of this process is taken back, and it counts as one that has left. */
+static void end_parts(struct shmemi_job *job)
+{
+    struct shmemi_job_parts *parts = job->parts;
+    shmemi_service_stop(parts->service); /* first, because it answers questions about regions */
+    if (parts->end_requests)             /* these hold regions */
+        parts->end_requests();
+    if (parts->end_exports)
+        parts->end_exports();
+    if (parts->end_objects)
+        parts->end_objects();
+    if (parts->end_regions)
+        parts->end_regions(job);
+    if (parts->end_device_heaps)
+        parts->end_device_heaps(job);
+    shmemi_heap_watch_devices(NULL);
+}
+
 int shmemi_leave(void)
 {
     pthread_mutex_lock(&lifecycle);
     struct shmemi_job *job = shmemi_current;
     if (job->n) {
-        shmemi_service_stop(job->parts->service); /* first, because it answers questions about regions */
-        if (job->parts->end_requests)             /* these hold regions */
-            job->parts->end_requests();
-        if (job->parts->end_exports)
-            job->parts->end_exports();
-        if (job->parts->end_objects)
-            job->parts->end_objects();
-        if (job->parts->end_regions)
-            job->parts->end_regions(job);
-        if (job->parts->end_device_heaps)
-            job->parts->end_device_heaps(job);
-        shmemi_heap_watch_devices(NULL);
+        end_parts(job);
         shmemi_job_end(false);
         shmemi_log_set_pe(-1);
         free_job(job);
     }
     pthread_mutex_unlock(&lifecycle);
     return 0;
+}
+
+void shmemi_leave_at_exit(void)
+{
+    pthread_mutex_lock(&lifecycle);
+    if (shmemi_current->n)
+        end_parts(shmemi_current);
+    pthread_mutex_unlock(&lifecycle);
 }
 
 bool shmemi_uninit(void)

@@ -22,6 +22,9 @@ int shmemi_init(const struct shmemi_job_request *request);
    form. Without a job it does nothing. */
 int shmemi_leave(void);
 
+/* The same while the process exits, of which other threads may still use the job until it is gone: all memory stays. */
+void shmemi_leave_at_exit(void);
+
 /* Takes one init back; whether it was the first one, so that the process has to leave. */
 bool shmemi_uninit(void);
 

@@ -509,6 +509,14 @@ def oldest_interface():
     assert expect(launch(3, 'atexit'), 0).out == '3\n'
 
 
+def ends_without_finalize():
+    """A program that ends well has finalized then, and can be waited for and read; one that does not is not waited for."""
+    for how in ('new', 'old'):
+        assert expect(launch(4, 'no-finalize', how), 0, within=5).out == '6\n'
+        o = expect(launch(4, 'no-finalize', how, 5), 5, says=r'PE 3 \(pid \d+\) ended with exit status 5; ending the others', within=3)
+        assert len(messages(o)) == 1, o
+
+
 def plain_start():
     """Without any launcher: a job of one."""
     assert expect(run([PE, 'hello']), 0).out == 'PE 0 of 1\n'
@@ -522,4 +530,4 @@ if __name__ == '__main__':
         counts, counts_that_follow, several_programs, hosts, options_that_are_always_so, options_that_cannot_be_had, where_and_how,
         bad_options, missing_program, options_of_the_program_stay_its_own, one_never_comes, same_rank_twice, too_late,
         different_sizes, torch_variables, address_space, descriptors_limit, heap_larger_than_memory, memory_cgroup, many_pes,
-        oldest_interface, plain_start]))
+        oldest_interface, ends_without_finalize, plain_start]))

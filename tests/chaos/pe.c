@@ -3,6 +3,7 @@
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* the old names are tested, too */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <shmem.h>
 #include <shmemx.h>
@@ -139,6 +140,43 @@ static void wait_in(const char *how, size_t bytes)
     exit(0);
 }
 
+/* Until the process is gone. */
+static void *reading(void *word)
+{
+    for (;;)
+        (void)shmem_long_g(word, 0);
+    return NULL;
+}
+
+/* Nobody calls finalize, and a thread of each PE goes on; the last ends with a status, at once. PE 0 waits for what the
+   others bring, and then reads it from them. */
+static void no_finalize(bool old, int status)
+{
+    if (old)
+        start_pes(0);
+    else
+        start();
+    me = shmem_my_pe();
+    n = shmem_n_pes();
+    long *words = shmem_calloc(2, sizeof *words), sum = 0;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, reading, words + 1) != 0)
+        exit(99);
+    pthread_detach(thread);
+    if (me == n - 1 && status)
+        exit(status);
+    if (me == 0) {
+        shmem_long_wait_until(words, SHMEM_CMP_EQ, n - 1);
+        for (int pe = 1; pe < n; pe++)
+            sum += shmem_long_g(words + 1, pe);
+        printf("%ld\n", sum);
+    } else {
+        words[1] = me;
+        usleep((useconds_t)me * 100000);
+        shmem_long_atomic_inc(words, 0);
+    }
+}
+
 static int run(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "", *with = argc > 2 ? argv[2] : "";
@@ -273,6 +311,8 @@ static int run(int argc, char **argv)
         if (me == 0)
             printf("%ld\n", *word);
         exit(0);
+    } else if (!strcmp(what, "no-finalize")) {
+        no_finalize(*with == 'o', argc > 3 ? atoi(argv[3]) : 0);
     } else
         return 99;
     return 0;

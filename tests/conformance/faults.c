@@ -51,6 +51,8 @@ static void nothing_is_fine(void)
                     movers[type].move(form, ctx, NULL, NULL, none, (struct signal){0}, right);
     shmem_putmem(NULL, NULL, 0, right);
     shmem_getmem(NULL, NULL, 0, right);
+    shmem_long_ibput(NULL, NULL, 1, 1, 0, 3, right); /* blocks of nothing */
+    shmem_ibget128(NULL, NULL, 1, 1, 0, 3, right);
     word = 0;
     shmem_barrier_all();
     shmem_int_put_signal(NULL, NULL, 0, &word, 5, SHMEM_SIGNAL_SET, right);

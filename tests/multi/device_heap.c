@@ -230,6 +230,27 @@ static void fences(void)
     holds(b, left() + 91);
 }
 
+/* Allocating is a barrier that completes, as freeing and resizing are. */
+static void allocations_complete(void)
+{
+    for (int way = 0; way < 4; way++) {
+        void *block = way < 2 ? NULL : shmem_malloc(64);
+        fill(me + 101 + way);
+        shmem_sync_all();
+        shmem_putmem_nbi(a, near, BYTES, right());
+        if (way == 0)
+            block = shmem_malloc(64);
+        else if (way == 1)
+            block = shmem_calloc(8, 8);
+        else if (way == 2)
+            block = shmem_realloc(block, 1024);
+        if (way < 3)
+            holds(a, left() + 101 + way);
+        shmem_free(block);
+        holds(a, left() + 101 + way);
+    }
+}
+
 /* Threads of a PE copy at once, each to a part of the neighbour's of its own, while pools come and go. */
 enum { THREADS = 3, PART = 200, ROUNDS = 6 };
 
@@ -526,6 +547,7 @@ int main(int argc, char **argv)
     CASE(types);
     CASE(strides);
     CASE(fences);
+    CASE(allocations_complete);
     CASE(threads);
     if (shmemx_device_can_reach(type, 0, 1) == 1)
         CASE(driver_calls);

@@ -69,6 +69,8 @@ static void alignments(void)
     void *block;
     REFUSES(EINVAL, "alignment is 3", shmemx_malloc(8, 3, &block));
     REFUSES(ENOMEM, "at most 2 MiB", shmemx_malloc(8, 4 << 20, &block));
+    CHECK(shmem_align(4 << 20, 8) == NULL && strstr(shmemx_last_error(), "at most 2 MiB"));
+    CHECK(shmem_align((size_t)1 << 63, 8) == NULL);
 }
 
 static void cleared(void)

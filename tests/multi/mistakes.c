@@ -187,8 +187,20 @@ static const struct {
                 {"keeps a lock", keeps_a_lock},
                 {"ends all", ends_all}};
 
+/* With a variable that is no good: the program goes on, and may not ask why. */
+static int no_job(void)
+{
+    int provided = -1, initialized = -1;
+    int rc = shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
+    shmem_query_initialized(&initialized);
+    printf("%d %d %d\n", rc != 0, provided == SHMEM_THREAD_SINGLE, initialized);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "no job") == 0)
+        return no_job();
     shmem_init();
     me = shmem_my_pe();
     n = shmem_n_pes();

@@ -59,5 +59,13 @@ def no_room():
         assert [line and line[1] for line in lines] == calls, outcome
 
 
+def no_job():
+    """An init that may fail says on standard error why it did, besides returning."""
+    env = {'SHMEM_SYMMETRIC_SIZE': '20b', 'SHMEM_LOG': 'warn'}
+    outcome = expect(run([SHMEMRUN, '-n', '2', PROGRAM, 'no job'], env=env), status=0, out='1 1 0\n' * 2)
+    said = re.findall(r"error job: shmem_init_thread: SHMEM_SYMMETRIC_SIZE is '20b': 'b' is none of the suffixes", outcome.err)
+    assert len(said) == 2, outcome
+
+
 if __name__ == '__main__':
-    sys.exit(main([case(*mistake) for mistake in MISTAKES] + [ends_all, no_room]))
+    sys.exit(main([case(*mistake) for mistake in MISTAKES] + [ends_all, no_room, no_job]))
