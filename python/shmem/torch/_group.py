@@ -20,7 +20,9 @@ import torch.distributed as dist
 
 from .. import _ext
 from ..errors import Error, make
-from ._work import Message, Worker, done_work, finished_work, from_future
+from ._compiler import leave_alone
+from ._sparse import refused, sum_sparse
+from ._work import Message, Worker, begin_record, done_work, finished_work, from_future, profiled
 
 _NAMES = {'bfloat16': 'bfloat16', 'float16': 'float16', 'float32': 'float32', 'float64': 'float64', 'int8': 'int8',
           'int16': 'int16', 'int32': 'int32', 'int64': 'int64', 'uint8': 'uint8', 'uint16': 'uint16',
@@ -146,6 +148,16 @@ def _is_async(opts: Any) -> bool:
     return bool(frame.f_locals.get('async_op', False) if said is None else said)
 
 
+def _is_blocking() -> bool:
+    """Whether a message was asked for by torch's send() or recv(); those of torch 2.13 call its isend() and irecv()."""
+    frame: Any = sys._getframe(3)
+    if frame is not None and frame.f_code.co_name in ('isend', 'irecv'):
+        frame = frame.f_back
+        while frame is not None and frame.f_code.co_name == 'wrapper':
+            frame = frame.f_back
+    return frame is not None and frame.f_code.co_name in ('send', 'recv') and frame.f_code.co_filename in _DIST_FILES
+
+
 # --- groups -----------------------------------------------------------------------------------------------------
 
 # Rank 0's store serves the other ranks, who may ask for the next group before rank 0 has made the next store: the last one
@@ -227,6 +239,22 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
     def setGroupDesc(self, desc: str) -> None:  # noqa: N802
         self._desc = desc
 
+    @property
+    def _device_types(self) -> list[Any]:
+        return [torch.device('cpu')]
+
+    def _get_backend(self, device: Any) -> Any:
+        """What serves a kind of device: the group itself."""
+        if torch.device(device).type != 'cpu':
+            raise make('torch.ProcessGroup', 'unsupported', f"there is nothing for device '{device}' in this group: the back end shmem "
+                       'moves tensors on the CPU')
+        return self
+
+    supports_coalescing = supports_splitting = supports_shrinking = supports_time_estimate = False
+
+    def supports_tensor_alloc(self, device: Any) -> bool:
+        return False
+
     def set_timeout(self, timeout: Any) -> None:
         """For the operations from now on; a datetime.timedelta."""
         self._seconds = timeout.total_seconds()
@@ -274,23 +302,32 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
             if limit > 0:
                 seconds = limit
         worker = self._worker
+        record = begin_record(fn) if profiled() else None
         if is_async or worker is not None and worker.pending:
             if worker is None:
                 worker = self._worker = Worker()
             work = worker.submit(fn, lambda: call(group, seconds), tensors)
+            if record is not None:
+                record._call_end_callbacks_on_future(work.get_future())
             if not is_async:
                 work.wait()
                 return finished_work(tensors)
             if _OLD and sys._getframe(3).f_code.co_filename.endswith('join.py'):
                 return from_future(work.get_future())  # for C++, which in torch 1.13 asks more than a class in Python can answer
             return work
-        call(group, seconds)
+        try:
+            call(group, seconds)
+        finally:
+            if record is not None:
+                record.__exit__(None, None, None)
         return done_work() if getattr(opts, 'asyncOp', True) is False else finished_work(tensors)
 
     # reductions
 
     def allreduce(self, tensors: Any, opts: Any = None) -> Any:
         t = _single('all_reduce', tensors) if len(tensors) != 1 else tensors[0]
+        if isinstance(t, torch.Tensor) and t.layout is not torch.strided and t.is_cpu:
+            return self._allreduce_sparse(t, tensors, opts, _is_async(opts))
         out = _Out('all_reduce', t)
         op = _operation('all_reduce', _reduce_op(opts), t)
         raw = out.raw
@@ -301,6 +338,16 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
             out.put_back()
 
         return self._run('all_reduce', opts, _is_async(opts), tensors, call)
+
+    def _allreduce_sparse(self, t: Any, tensors: Any, opts: Any, is_async: bool) -> Any:
+        op = _reduce_op(opts)
+        number = int(getattr(op, 'op', op))
+        name = _OP_NAMES[number] if number < len(_OP_NAMES) else str(op)
+        wrong = refused(t, name)
+        if wrong:
+            raise make('torch.all_reduce', 'type', wrong)
+        return self._run('all_reduce', opts, is_async, tensors,
+                         lambda group, seconds: sum_sparse(group, self._size, t, name, seconds))
 
     def allreduce_coalesced(self, tensors: Any, opts: Any = None) -> Any:
         outs = [_Out('all_reduce_coalesced', t) for t in tensors]
@@ -542,9 +589,13 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         out = None if is_send else _Out(fn, t, read=False)
         raw = _plain(_dense(fn, t)) if out is None else out.raw
         arguments = (f'torch.{fn}', raw.data_ptr(), *_of(raw), peer, tag, self._seconds)
-        frame = sys._getframe(2)
-        if frame is not None and frame.f_code.co_name in ('send', 'recv') and frame.f_code.co_filename in _DIST_FILES:
-            source = group.send(*arguments) if is_send else group.recv(*arguments)
+        if _is_blocking():
+            record = begin_record(fn) if profiled() else None
+            try:
+                source = group.send(*arguments) if is_send else group.recv(*arguments)
+            finally:
+                if record is not None:
+                    record.__exit__(None, None, None)
             if out is not None:
                 out.put_back()
             return Message(f'torch.{fn}', None, source, None, tensors, None)
@@ -595,11 +646,22 @@ for _name in ('monitored_barrier', 'splitGroup', 'split_group', 'mergeRemoteGrou
     setattr(ProcessGroup, _name, _missing(_name))
 
 
+def _refuse_others(config: Any) -> None:
+    """config: torch's, of which back end is for which device. A group in Python takes the place of all of them."""
+    devices = getattr(config, 'device_backend_map', {})
+    others = [f"'{backend}' for {device}" for device, backend in devices.items() if backend != 'shmem']
+    if others:
+        raise make('torch.init_process_group', 'unsupported',
+                   f'a group of the back end shmem has no other back end beside it, but {" and ".join(others)} is asked for. Begin '
+                   "with the other one, and have a second group for tensors on the CPU: dist.new_group(backend='shmem')")
+
+
 def _register() -> None:
     if hasattr(dist.Backend, 'SHMEM'):
         return
 
     def create(store: Any, rank: int, size: int, timeout: Any) -> ProcessGroup:
+        _refuse_others(sys._getframe(1).f_locals.get('backend_config'))
         return ProcessGroup(store, rank, size, timeout)
 
     takes = inspect.signature(dist.Backend.register_backend).parameters
@@ -608,3 +670,4 @@ def _register() -> None:
 
 
 _register()
+leave_alone(sys.modules[__name__], *(sys.modules[f'{__package__}.{name}'] for name in ('_sparse', '_work')))
