@@ -63,10 +63,18 @@ def reductions(me, n):
             assert T.equal(x, (T.arange(size) % 7 * n + n * (n - 1) // 2).to(dtype)), (dtype, size)
     for kind, want in ((op.SUM, 10), (op.PRODUCT, 24), (op.MIN, 1), (op.MAX, 4), (op.AVG, 2.5)):
         for dtype in (T.float32, T.bfloat16, T.float16, T.int32):
-            if kind != op.AVG or dtype is not T.int32:
-                x = T.full((3000, 3), me + 1, dtype=dtype)
-                dist.all_reduce(x, kind)
-                assert (x == want).all(), (kind, dtype, x)
+            x = T.full((3000, 3), me + 1, dtype=dtype)
+            dist.all_reduce(x, kind)
+            assert (x == (want if dtype.is_floating_point else int(want))).all(), (kind, dtype, x)
+    x = T.full((2, 3), -me - 1)[:, ::2]  # averages of integers go towards zero
+    dist.all_reduce(x, op.AVG)
+    assert (x == -2).all()
+    x = T.full((3,), me + 1, dtype=T.uint8)
+    dist.reduce(x, 1, op.AVG)
+    assert (x == (2 if me == 1 else me + 1)).all()
+    x = T.zeros(3, dtype=T.int16)
+    dist.reduce_scatter(x, [T.full((3,), me + i, dtype=T.int16) for i in range(n)], op.AVG)
+    assert (x == (6 + 4 * me) // 4).all()
     for kind, want in ((op.BAND, 0), (op.BOR, 7), (op.BXOR, 1 ^ 2 ^ 3 ^ 4)):
         x = T.tensor(me + 1)
         dist.all_reduce(x, kind)
@@ -430,8 +438,8 @@ def mistakes(me, n):
         dist.broadcast(T.eye(3).to_sparse(), 0)
     with raises(TypeError, 'BAND', 'float32'):
         dist.all_reduce(T.zeros(3), dist.ReduceOp.BAND)
-    with raises(TypeError, 'AVG', 'int64'):
-        dist.all_reduce(T.zeros(3, dtype=T.int64), dist.ReduceOp.AVG)
+    with raises(TypeError, 'AVG', 'bool'):
+        dist.all_reduce(T.zeros(3, dtype=T.bool), dist.ReduceOp.AVG)
     with raises(ValueError, 'output_tensor_list has 1 tensors'):
         dist.all_to_all([T.zeros(1)], [T.zeros(1), T.zeros(1)])
     with raises(ValueError, '3 rows'):

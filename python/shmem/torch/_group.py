@@ -40,6 +40,8 @@ _OPS = (_SUM, _MEAN, _PROD, _MIN, _MAX, _AND, _OR, _XOR)
 _BOOL_OPS = (_OR, None, _AND, _AND, _OR, _AND, _OR, _XOR)  # of 0 and 1: a sum says whether any is, a product whether all are
 _INTEGERS = {code for dtype, code in _TYPES.items() if not dtype.is_floating_point and not dtype.is_complex}
 
+_AVERAGED = (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64)  # towards zero, as torch's NCCL does it
+
 _DIST_FILE = dist.all_reduce.__code__.co_filename  # unless it is wrapped; see _is_async()
 _DIST_FILES = {_DIST_FILE, getattr(sys.modules.get('torch.distributed.distributed_c10d'), '__file__', _DIST_FILE)}
 _OLD = torch.__version__.startswith('1.')
@@ -81,16 +83,19 @@ def _is_plain(t: Any) -> bool:
 class _Out:
     """A tensor that is written: it, or a contiguous copy of it that is put back when all is done."""
 
-    __slots__ = ('t', 'raw')
+    __slots__ = ('t', 'raw', 'divisor')
 
     def __init__(self, fn: str, t: Any, read: bool = True) -> None:
         self.t = _dense(fn, t)
+        self.divisor = 0  # of a sum of integers that is to be an average
         if _is_plain(t):
             self.raw = t
         else:
             self.raw = _plain(t) if read else torch.empty(t.shape, dtype=t.dtype)
 
     def put_back(self) -> None:
+        if self.divisor:
+            self.raw.div_(self.divisor, rounding_mode='trunc')
         if self.raw is not self.t:
             self.t.detach().copy_(self.raw)
         elif self.t.requires_grad and _increment_version is not None:
@@ -133,7 +138,7 @@ def _operation(fn: str, op: Any, t: Any) -> int:
         if _BOOL_OPS[number] is None:
             raise make(f'torch.{fn}', 'type', f'the operation is {name}, but the elements are bool')
         return _BOOL_OPS[number]  # type: ignore[return-value]
-    if number >= 5 and code not in _INTEGERS or number == 1 and not t.dtype.is_floating_point:
+    if number >= 5 and code not in _INTEGERS or number == 1 and not t.dtype.is_floating_point and t.dtype not in _AVERAGED:
         raise make(f'torch.{fn}', 'type', f'the operation is {name}, which does not exist for elements of type {t.dtype}')
     return _OPS[number]
 
@@ -324,12 +329,19 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
 
     # reductions
 
+    def _reduced(self, fn: str, t: Any, opts: Any, read: bool = True) -> tuple[_Out, int]:
+        """Where a reduction of these elements goes, and the library's number of it."""
+        out = _Out(fn, t, read)
+        op = _operation(fn, _reduce_op(opts), t)
+        if op == _MEAN and t.dtype in _AVERAGED:
+            op, out.divisor = _SUM, self._size
+        return out, op
+
     def allreduce(self, tensors: Any, opts: Any = None) -> Any:
         t = _single('all_reduce', tensors) if len(tensors) != 1 else tensors[0]
         if isinstance(t, torch.Tensor) and t.layout is not torch.strided and t.is_cpu:
             return self._allreduce_sparse(t, tensors, opts, _is_async(opts))
-        out = _Out('all_reduce', t)
-        op = _operation('all_reduce', _reduce_op(opts), t)
+        out, op = self._reduced('all_reduce', t, opts)
         raw = out.raw
         pointer, count, code = raw.data_ptr(), raw.numel(), _TYPES[t.dtype]
 
@@ -350,11 +362,10 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
                          lambda group, seconds: sum_sparse(group, self._size, t, name, seconds))
 
     def allreduce_coalesced(self, tensors: Any, opts: Any = None) -> Any:
-        outs = [_Out('all_reduce_coalesced', t) for t in tensors]
-        ops = [_operation('all_reduce_coalesced', _reduce_op(opts), t) for t in tensors]
+        outs = [self._reduced('all_reduce_coalesced', t, opts) for t in tensors]
 
         def call(group: Any, seconds: float) -> None:
-            for out, op in zip(outs, ops):
+            for out, op in outs:
                 group.all_reduce('torch.all_reduce_coalesced', out.raw.data_ptr(), *_of(out.raw), op, seconds)
                 out.put_back()
 
@@ -362,8 +373,7 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
 
     def reduce(self, tensors: Any, opts: Any = None) -> Any:
         t = _single('reduce', tensors)
-        out = _Out('reduce', t)
-        op, root = _operation('reduce', _reduce_op(opts), t), _root(opts)
+        (out, op), root = self._reduced('reduce', t, opts), _root(opts)
 
         def call(group: Any, seconds: float) -> None:
             group.reduce('torch.reduce', out.raw.data_ptr(), *_of(out.raw), op, root, seconds)
@@ -376,8 +386,7 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         """outs[k] becomes this rank's fold of inputs[k], a list with a tensor for each rank or one that has all blocks."""
         steps = []
         for out_tensor, ins in zip(outs, inputs):
-            op = _operation(fn, _reduce_op(opts), out_tensor)
-            out = _Out(fn, out_tensor, read=False)
+            out, op = self._reduced(fn, out_tensor, opts, read=False)
             pointers, kept = self._blocks(fn, 'input', ins, out_tensor)
             steps.append((out, pointers, kept, op))
 
