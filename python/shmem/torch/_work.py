@@ -79,9 +79,10 @@ class Work(dist.Work):  # type: ignore[misc]
 
     def wait(self, timeout: Any = None) -> bool:
         seconds = timeout.total_seconds() if timeout is not None else 0
-        if self._worker.is_current():
+        done = self._runner == threading.get_ident()
+        if not done and self._worker.is_current():
             self._worker.run_until(self._event)
-        if self._runner != threading.get_ident() and not self._event.wait(seconds if seconds > 0 else None):
+        if not done and not self._event.wait(seconds if seconds > 0 else None):
             raise make(f'torch.{self._function}', 'timeout', f'it was not done within {seconds:g} s, and goes on')
         if self._error is not None:
             raise self._error
@@ -227,10 +228,11 @@ class Worker:
                     self._changed.wait()
                 if not self._queue:
                     return
-            self._run_next()
+                work = self._queue.popleft()
+            self._do(work)
+            del work
 
-    def _run_next(self) -> None:
-        work = self._queue.popleft()
+    def _do(self, work: Work) -> None:
         work._run()
         with self._changed:
             self.pending -= 1
@@ -241,8 +243,12 @@ class Worker:
 
     def run_until(self, event: threading.Event) -> None:
         """In the worker's thread, which nobody else would do the work of meanwhile."""
-        while not event.is_set() and self._queue:
-            self._run_next()
+        while not event.is_set():
+            with self._changed:
+                if not self._queue:
+                    return
+                work = self._queue.popleft()
+            self._do(work)
 
     def stop(self, finish: bool) -> bool:
         """No more operations; finish: those that were submitted are done first. Whether the thread has ended."""
