@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import types
 from typing import Any, Iterator
 
@@ -30,7 +31,7 @@ def _mark() -> Any:
     """Marks a piece of code; None: this version of torch compiles nothing. torch._dynamo, which does the same for a function,
     would take a second to import."""
     frames = getattr(getattr(torch._C, '_dynamo', None), 'eval_frame', None)
-    if hasattr(frames, 'set_code_exec_strategy'):
+    if hasattr(frames, 'set_code_exec_strategy') and hasattr(frames, '_FrameExecStrategy'):
         skip = frames._FrameAction.SKIP
         how = frames._FrameExecStrategy(skip, skip)  # and what it calls
         return lambda code: frames.set_code_exec_strategy(code, how)
@@ -42,7 +43,8 @@ def leave_alone(*modules: types.ModuleType) -> None:
     mark = _mark()
     if mark is None:
         return
-    for module in modules:
-        for function in _functions(module, module.__name__):
-            for code in _codes(function.__code__):
-                mark(code)
+    with contextlib.suppress(AttributeError, TypeError):  # it is torch's own affair, and may look otherwise in another version
+        for module in modules:
+            for function in _functions(module, module.__name__):
+                for code in _codes(function.__code__):
+                    mark(code)
