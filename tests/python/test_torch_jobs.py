@@ -280,6 +280,14 @@ def test_modules_that_cannot_be():
     if hasattr(torch.device, '__enter__'):
         with raises(NotImplementedError, 'table', 'neither parameter nor buffer'):
             st.attach(Hidden, st.share(Hidden(), pool))
+    # A factory that looks at values, for which there must be memory.
+    if hasattr(torch.device, '__enter__'):
+        def orthogonal():
+            return nn.utils.parametrizations.orthogonal(nn.Linear(3, 3))
+
+        source = orthogonal()
+        shared = st.share(source, pool)
+        assert torch.equal(st.attach(orthogonal, shared).weight, source.weight)
     tied = nn.ModuleList([nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False)])
     shared = st.share(tied, pool)
     other = nn.ModuleList([nn.Linear(3, 3, bias=False)] * 2)
@@ -591,6 +599,21 @@ def test_gradients_through_a_queue():
     gradients.close()
     with raises(shmem.QueueClosed):
         gradients.push(net)
+
+
+def test_sparse_gradients():
+    """They travel as dense ones, and are added to either."""
+    net = nn.Embedding(5, 2, sparse=True)
+    gradients = st.Gradients(net)
+    net(torch.tensor([1, 1, 3])).sum().backward()
+    gradients.push(net)
+    gradients.push(net)
+    for sparse in (True, False):
+        before = net.weight.grad if sparse else torch.ones(5, 2)
+        net.weight.grad = before.clone()
+        with gradients.pop(timeout=5) as gradient:
+            gradient.add_to(net)
+            assert torch.equal(net.weight.grad, before.to_dense() + gradient.tensors['weight']), sparse
 
 
 def test_gradients_of_another_module():

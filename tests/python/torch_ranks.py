@@ -10,6 +10,7 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 import time
 from datetime import timedelta
 
@@ -62,10 +63,18 @@ def reductions(me, n):
             assert T.equal(x, (T.arange(size) % 7 * n + n * (n - 1) // 2).to(dtype)), (dtype, size)
     for kind, want in ((op.SUM, 10), (op.PRODUCT, 24), (op.MIN, 1), (op.MAX, 4), (op.AVG, 2.5)):
         for dtype in (T.float32, T.bfloat16, T.float16, T.int32):
-            if kind != op.AVG or dtype is not T.int32:
-                x = T.full((3000, 3), me + 1, dtype=dtype)
-                dist.all_reduce(x, kind)
-                assert (x == want).all(), (kind, dtype, x)
+            x = T.full((3000, 3), me + 1, dtype=dtype)
+            dist.all_reduce(x, kind)
+            assert (x == (want if dtype.is_floating_point else int(want))).all(), (kind, dtype, x)
+    x = T.full((2, 3), -me - 1)[:, ::2]  # averages of integers go towards zero
+    dist.all_reduce(x, op.AVG)
+    assert (x == -2).all()
+    x = T.full((3,), me + 1, dtype=T.uint8)
+    dist.reduce(x, 1, op.AVG)
+    assert (x == (2 if me == 1 else me + 1)).all()
+    x = T.zeros(3, dtype=T.int16)
+    dist.reduce_scatter(x, [T.full((3,), me + i, dtype=T.int16) for i in range(n)], op.AVG)
+    assert (x == (6 + 4 * me) // 4).all()
     for kind, want in ((op.BAND, 0), (op.BOR, 7), (op.BXOR, 1 ^ 2 ^ 3 ^ 4)):
         x = T.tensor(me + 1)
         dist.all_reduce(x, kind)
@@ -274,6 +283,134 @@ def ways_to_train(me, n):
             model(T.ones(4, 400)).sum().backward()
 
 
+@ranks(2)
+def training_of_other_kinds(me, n):
+    # Embeddings with sparse gradients, and sums of sparse tensors themselves.
+    torch.manual_seed(0)
+    table = torch.nn.Embedding(9, 3, sparse=True)
+    model = torch.nn.parallel.DistributedDataParallel(table)
+    model(T.tensor([me, me, 5])).sum().backward()
+    assert table.weight.grad.is_sparse and table.weight.grad.to_dense()[:, 0].tolist() == [1, 1, 0, 0, 0, 1, 0, 0, 0]
+    for dtype in (T.float32, T.bfloat16, T.int64):
+        x = T.zeros(4, 3, dtype=dtype)
+        x[me::2] = me + 1
+        x = x.to_sparse(1)
+        dist.all_reduce(x)
+        assert x.layout is T.sparse_coo and x.to_dense()[:, 0].tolist() == [1, 2, 1, 2], dtype
+    x = T.eye(3).to_sparse() if me else T.zeros(3, 3).to_sparse()
+    work = dist.all_reduce(x, dist.ReduceOp.AVG, async_op=True)
+    work.wait()
+    assert T.equal(x.to_dense(), T.eye(3) / 2)
+    with raises(ValueError, 'rank 0 called all_reduce of a sparse float32 tensor of the shape (3, 3)', 'rank 1', '(4, 4)'):
+        dist.all_reduce(T.eye(3 + me).to_sparse())
+    with raises(TypeError, 'MAX', 'sparse'):
+        dist.all_reduce(x, dist.ReduceOp.MAX)
+    with raises(TypeError, 'sparse_csr'):
+        dist.all_reduce(T.eye(3).to_sparse_csr())
+    # What a future calls may call collectives, and wait for them, as that of PowerSGD does.
+    from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook
+    model = wrapped()
+    state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=1, start_powerSGD_iter=2)
+    model.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+    for _ in range(4):
+        step(model)
+    alone = [dist.new_group([rank]) for rank in range(n)][me]  # where the order of operations is this rank's affair
+    gate, passed = threading.Event(), []
+
+    def more(done):
+        dist.all_reduce(T.ones(2), group=alone)
+        dist.all_reduce(T.ones(2), group=alone, async_op=True).get_future().wait()
+        later.wait()  # submitted by the other thread, and not begun yet
+        passed.append(me)
+
+    threading.Timer(0.05, gate.set).start()
+    held = dist.all_reduce(T.ones(3), group=alone, async_op=True).get_future().then(lambda done: gate.wait())
+    later = dist.all_reduce(T.ones(3), group=alone, async_op=True)
+    held.then(more).wait()
+    assert passed == [me]
+    # Compression in C++, which looks at the future itself.
+    model = wrapped()
+    model._register_builtin_comm_hook(dist.BuiltinCommHookType.FP16_COMPRESS)
+    step(model)
+    assert (model.module[2].bias.grad == 4).all()
+
+
+@ranks(2)
+def what_torch_asks_of_a_group(me, n):
+    if torch.__version__.startswith('1.'):
+        return
+    group = dist.group.WORLD
+    c10d = dist.distributed_c10d
+    assert c10d._device_capability(group) == ['cpu'] and c10d._get_pg_default_device(group) == T.device('cpu')
+    assert group._get_backend(T.device('cpu')).name() == 'shmem'
+    with raises(NotImplementedError, "device 'cuda:0'"):
+        group._get_backend(T.device('cuda:0'))
+    # The profiler shows operations, those that go on in the background to their end.
+    from torch.profiler import ProfilerActivity, profile
+    with profile(activities=[ProfilerActivity.CPU]) as trace:
+        dist.all_reduce(T.ones(3))
+        dist.broadcast(T.ones(3), 0, async_op=True).wait()
+        dist.send(T.ones(3), 1) if me == 0 else dist.recv(T.ones(3), 0)
+    shown = {event.key for event in trace.key_averages()}
+    assert {'shmem:all_reduce', 'shmem:broadcast', ('shmem:send', 'shmem:recv')[me]} <= shown, shown
+    # Compiled models call the group's functions as they are.
+    class Counting(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(4, 1)
+            self.register_buffer('steps', T.zeros(3))
+
+        def forward(self, x):
+            self.steps.add_(1)
+            return self.layer(x)
+
+    model = torch.nn.parallel.DistributedDataParallel(Counting())
+    if hasattr(torch._C._dynamo.eval_frame, 'set_code_exec_strategy'):  # since 2.7; some builds of older ones cannot compile
+        model = torch.compile(model, backend='eager')
+    for _ in range(2):
+        model(T.ones(2, 4)).sum().backward()
+    if os.environ.get('SHMEM_TEST_FULL'):
+        sharded(me, n)
+    # Another back end beside this one would be left out: it is refused.
+    dist.destroy_process_group()
+    with raises(NotImplementedError, "'nccl' for cuda", "dist.new_group(backend='shmem')"):
+        dist.init_process_group('cpu:shmem,cuda:nccl', store=dist.HashStore(), rank=0, world_size=1)
+
+
+def sharded(me, n):
+    """FSDP of both kinds, and their checkpoints."""
+    from torch.distributed import checkpoint
+    from torch.distributed.checkpoint import state_dict
+    from torch.distributed.fsdp import FullyShardedDataParallel, ShardedStateDictConfig, StateDictType, fully_shard
+
+    def layers():
+        return torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 2))
+
+    old = FullyShardedDataParallel(layers(), device_id=T.device('cpu'))
+    optimizer = torch.optim.Adam(old.parameters())
+    old(T.ones(2, 4)).sum().backward()
+    optimizer.step()
+    with FullyShardedDataParallel.state_dict_type(old, StateDictType.SHARDED_STATE_DICT, ShardedStateDictConfig()):
+        assert set(old.state_dict()) == {'0.weight', '0.bias', '1.weight', '1.bias'}
+    assert FullyShardedDataParallel.optim_state_dict(old, optimizer)
+    new = fully_shard(layers())
+    new(T.ones(2, 4)).sum().backward()
+    whole = state_dict.StateDictOptions(full_state_dict=True)
+    full = state_dict.get_model_state_dict(new, options=whole)
+    other = fully_shard(layers())
+    whole = state_dict.StateDictOptions(full_state_dict=True, broadcast_from_rank0=True)
+    state_dict.set_model_state_dict(other, full if me == 0 else {}, options=whole)
+    assert all(T.equal(a.full_tensor(), b.full_tensor()) for a, b in zip(new.parameters(), other.parameters()))
+    path = f'{sys.argv[1]}/checkpoint'
+    checkpoint.async_save({'model': new.state_dict()}, checkpoint_id=path, process_group=dist.new_group()).result()
+    with T.no_grad():
+        for parameter in other.parameters():
+            parameter.zero_()
+    loaded = {'model': other.state_dict()}
+    checkpoint.load(loaded, checkpoint_id=path)
+    assert all(T.equal(a.full_tensor(), b.full_tensor()) for a, b in zip(new.parameters(), other.parameters()))
+
+
 # --- what does not --------------------------------------------------------------------------------------------------------
 
 
@@ -303,8 +440,8 @@ def mistakes(me, n):
         dist.broadcast(T.eye(3).to_sparse(), 0)
     with raises(TypeError, 'BAND', 'float32'):
         dist.all_reduce(T.zeros(3), dist.ReduceOp.BAND)
-    with raises(TypeError, 'AVG', 'int64'):
-        dist.all_reduce(T.zeros(3, dtype=T.int64), dist.ReduceOp.AVG)
+    with raises(TypeError, 'AVG', 'bool'):
+        dist.all_reduce(T.zeros(3, dtype=T.bool), dist.ReduceOp.AVG)
     with raises(ValueError, 'output_tensor_list has 1 tensors'):
         dist.all_to_all([T.zeros(1)], [T.zeros(1), T.zeros(1)])
     with raises(ValueError, '3 rows'):

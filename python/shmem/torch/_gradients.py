@@ -105,6 +105,8 @@ class Gradient:
                     continue
                 if parameter.grad is None:
                     parameter.grad = tensor * factor
+                elif parameter.grad.is_sparse:
+                    parameter.grad = tensor * factor + parameter.grad
                 else:
                     parameter.grad.add_(tensor, alpha=factor)
 

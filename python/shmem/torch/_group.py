@@ -20,7 +20,9 @@ import torch.distributed as dist
 
 from .. import _ext
 from ..errors import Error, make
-from ._work import Message, Worker, done_work, finished_work, from_future
+from ._compiler import leave_alone
+from ._sparse import refused, sum_sparse
+from ._work import Message, Worker, begin_record, done_work, finished_work, from_future, profiled
 
 _NAMES = {'bfloat16': 'bfloat16', 'float16': 'float16', 'float32': 'float32', 'float64': 'float64', 'int8': 'int8',
           'int16': 'int16', 'int32': 'int32', 'int64': 'int64', 'uint8': 'uint8', 'uint16': 'uint16',
@@ -37,6 +39,8 @@ _MEAN = 7
 _OPS = (_SUM, _MEAN, _PROD, _MIN, _MAX, _AND, _OR, _XOR)
 _BOOL_OPS = (_OR, None, _AND, _AND, _OR, _AND, _OR, _XOR)  # of 0 and 1: a sum says whether any is, a product whether all are
 _INTEGERS = {code for dtype, code in _TYPES.items() if not dtype.is_floating_point and not dtype.is_complex}
+
+_AVERAGED = (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64)  # towards zero, as torch's NCCL does it
 
 _DIST_FILE = dist.all_reduce.__code__.co_filename  # unless it is wrapped; see _is_async()
 _DIST_FILES = {_DIST_FILE, getattr(sys.modules.get('torch.distributed.distributed_c10d'), '__file__', _DIST_FILE)}
@@ -79,16 +83,19 @@ def _is_plain(t: Any) -> bool:
 class _Out:
     """A tensor that is written: it, or a contiguous copy of it that is put back when all is done."""
 
-    __slots__ = ('t', 'raw')
+    __slots__ = ('t', 'raw', 'divisor')
 
     def __init__(self, fn: str, t: Any, read: bool = True) -> None:
         self.t = _dense(fn, t)
+        self.divisor = 0  # of a sum of integers that is to be an average
         if _is_plain(t):
             self.raw = t
         else:
             self.raw = _plain(t) if read else torch.empty(t.shape, dtype=t.dtype)
 
     def put_back(self) -> None:
+        if self.divisor:
+            self.raw.div_(self.divisor, rounding_mode='trunc')
         if self.raw is not self.t:
             self.t.detach().copy_(self.raw)
         elif self.t.requires_grad and _increment_version is not None:
@@ -131,7 +138,7 @@ def _operation(fn: str, op: Any, t: Any) -> int:
         if _BOOL_OPS[number] is None:
             raise make(f'torch.{fn}', 'type', f'the operation is {name}, but the elements are bool')
         return _BOOL_OPS[number]  # type: ignore[return-value]
-    if number >= 5 and code not in _INTEGERS or number == 1 and not t.dtype.is_floating_point:
+    if number >= 5 and code not in _INTEGERS or number == 1 and not t.dtype.is_floating_point and t.dtype not in _AVERAGED:
         raise make(f'torch.{fn}', 'type', f'the operation is {name}, which does not exist for elements of type {t.dtype}')
     return _OPS[number]
 
@@ -144,6 +151,16 @@ def _is_async(opts: Any) -> bool:
         return False
     said = getattr(opts, 'asyncOp', None)
     return bool(frame.f_locals.get('async_op', False) if said is None else said)
+
+
+def _is_blocking() -> bool:
+    """Whether a message was asked for by torch's send() or recv(); those of torch 2.13 call its isend() and irecv()."""
+    frame: Any = sys._getframe(3)
+    if frame is not None and frame.f_code.co_name in ('isend', 'irecv'):
+        frame = frame.f_back
+        while frame is not None and frame.f_code.co_name == 'wrapper':
+            frame = frame.f_back
+    return frame is not None and frame.f_code.co_name in ('send', 'recv') and frame.f_code.co_filename in _DIST_FILES
 
 
 # --- groups -----------------------------------------------------------------------------------------------------
@@ -227,6 +244,22 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
     def setGroupDesc(self, desc: str) -> None:  # noqa: N802
         self._desc = desc
 
+    @property
+    def _device_types(self) -> list[Any]:
+        return [torch.device('cpu')]
+
+    def _get_backend(self, device: Any) -> Any:
+        """What serves a kind of device: the group itself."""
+        if torch.device(device).type != 'cpu':
+            raise make('torch.ProcessGroup', 'unsupported', f"there is nothing for device '{device}' in this group: the back end shmem "
+                       'moves tensors on the CPU')
+        return self
+
+    supports_coalescing = supports_splitting = supports_shrinking = supports_time_estimate = False
+
+    def supports_tensor_alloc(self, device: Any) -> bool:
+        return False
+
     def set_timeout(self, timeout: Any) -> None:
         """For the operations from now on; a datetime.timedelta."""
         self._seconds = timeout.total_seconds()
@@ -274,25 +307,41 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
             if limit > 0:
                 seconds = limit
         worker = self._worker
+        record = begin_record(fn) if profiled() else None
         if is_async or worker is not None and worker.pending:
             if worker is None:
                 worker = self._worker = Worker()
             work = worker.submit(fn, lambda: call(group, seconds), tensors)
+            if record is not None:
+                record._call_end_callbacks_on_future(work.get_future())
             if not is_async:
                 work.wait()
                 return finished_work(tensors)
             if _OLD and sys._getframe(3).f_code.co_filename.endswith('join.py'):
                 return from_future(work.get_future())  # for C++, which in torch 1.13 asks more than a class in Python can answer
             return work
-        call(group, seconds)
+        try:
+            call(group, seconds)
+        finally:
+            if record is not None:
+                record.__exit__(None, None, None)
         return done_work() if getattr(opts, 'asyncOp', True) is False else finished_work(tensors)
 
     # reductions
 
+    def _reduced(self, fn: str, t: Any, opts: Any, read: bool = True) -> tuple[_Out, int]:
+        """Where a reduction of these elements goes, and the library's number of it."""
+        out = _Out(fn, t, read)
+        op = _operation(fn, _reduce_op(opts), t)
+        if op == _MEAN and t.dtype in _AVERAGED:
+            op, out.divisor = _SUM, self._size
+        return out, op
+
     def allreduce(self, tensors: Any, opts: Any = None) -> Any:
         t = _single('all_reduce', tensors) if len(tensors) != 1 else tensors[0]
-        out = _Out('all_reduce', t)
-        op = _operation('all_reduce', _reduce_op(opts), t)
+        if isinstance(t, torch.Tensor) and t.layout is not torch.strided and t.is_cpu:
+            return self._allreduce_sparse(t, tensors, opts, _is_async(opts))
+        out, op = self._reduced('all_reduce', t, opts)
         raw = out.raw
         pointer, count, code = raw.data_ptr(), raw.numel(), _TYPES[t.dtype]
 
@@ -302,12 +351,21 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
 
         return self._run('all_reduce', opts, _is_async(opts), tensors, call)
 
+    def _allreduce_sparse(self, t: Any, tensors: Any, opts: Any, is_async: bool) -> Any:
+        op = _reduce_op(opts)
+        number = int(getattr(op, 'op', op))
+        name = _OP_NAMES[number] if number < len(_OP_NAMES) else str(op)
+        wrong = refused(t, name)
+        if wrong:
+            raise make('torch.all_reduce', 'type', wrong)
+        return self._run('all_reduce', opts, is_async, tensors,
+                         lambda group, seconds: sum_sparse(group, self._size, t, name, seconds))
+
     def allreduce_coalesced(self, tensors: Any, opts: Any = None) -> Any:
-        outs = [_Out('all_reduce_coalesced', t) for t in tensors]
-        ops = [_operation('all_reduce_coalesced', _reduce_op(opts), t) for t in tensors]
+        outs = [self._reduced('all_reduce_coalesced', t, opts) for t in tensors]
 
         def call(group: Any, seconds: float) -> None:
-            for out, op in zip(outs, ops):
+            for out, op in outs:
                 group.all_reduce('torch.all_reduce_coalesced', out.raw.data_ptr(), *_of(out.raw), op, seconds)
                 out.put_back()
 
@@ -315,8 +373,7 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
 
     def reduce(self, tensors: Any, opts: Any = None) -> Any:
         t = _single('reduce', tensors)
-        out = _Out('reduce', t)
-        op, root = _operation('reduce', _reduce_op(opts), t), _root(opts)
+        (out, op), root = self._reduced('reduce', t, opts), _root(opts)
 
         def call(group: Any, seconds: float) -> None:
             group.reduce('torch.reduce', out.raw.data_ptr(), *_of(out.raw), op, root, seconds)
@@ -329,8 +386,7 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         """outs[k] becomes this rank's fold of inputs[k], a list with a tensor for each rank or one that has all blocks."""
         steps = []
         for out_tensor, ins in zip(outs, inputs):
-            op = _operation(fn, _reduce_op(opts), out_tensor)
-            out = _Out(fn, out_tensor, read=False)
+            out, op = self._reduced(fn, out_tensor, opts, read=False)
             pointers, kept = self._blocks(fn, 'input', ins, out_tensor)
             steps.append((out, pointers, kept, op))
 
@@ -542,9 +598,13 @@ class ProcessGroup(dist.ProcessGroup):  # type: ignore[misc]
         out = None if is_send else _Out(fn, t, read=False)
         raw = _plain(_dense(fn, t)) if out is None else out.raw
         arguments = (f'torch.{fn}', raw.data_ptr(), *_of(raw), peer, tag, self._seconds)
-        frame = sys._getframe(2)
-        if frame is not None and frame.f_code.co_name in ('send', 'recv') and frame.f_code.co_filename in _DIST_FILES:
-            source = group.send(*arguments) if is_send else group.recv(*arguments)
+        if _is_blocking():
+            record = begin_record(fn) if profiled() else None
+            try:
+                source = group.send(*arguments) if is_send else group.recv(*arguments)
+            finally:
+                if record is not None:
+                    record.__exit__(None, None, None)
             if out is not None:
                 out.put_back()
             return Message(f'torch.{fn}', None, source, None, tensors, None)
@@ -595,11 +655,22 @@ for _name in ('monitored_barrier', 'splitGroup', 'split_group', 'mergeRemoteGrou
     setattr(ProcessGroup, _name, _missing(_name))
 
 
+def _refuse_others(config: Any) -> None:
+    """config: torch's, of which back end is for which device. A group in Python takes the place of all of them."""
+    devices = getattr(config, 'device_backend_map', {})
+    others = [f"'{backend}' for {device}" for device, backend in devices.items() if backend != 'shmem']
+    if others:
+        raise make('torch.init_process_group', 'unsupported',
+                   f'a group of the back end shmem has no other back end beside it, but {" and ".join(others)} is asked for. Begin '
+                   "with the other one, and have a second group for tensors on the CPU: dist.new_group(backend='shmem')")
+
+
 def _register() -> None:
     if hasattr(dist.Backend, 'SHMEM'):
         return
 
     def create(store: Any, rank: int, size: int, timeout: Any) -> ProcessGroup:
+        _refuse_others(sys._getframe(1).f_locals.get('backend_config'))
         return ProcessGroup(store, rank, size, timeout)
 
     takes = inspect.signature(dist.Backend.register_backend).parameters
@@ -608,3 +679,4 @@ def _register() -> None:
 
 
 _register()
+leave_alone(sys.modules[__name__], *(sys.modules[f'{__package__}.{name}'] for name in ('_sparse', '_work')))

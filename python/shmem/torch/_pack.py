@@ -161,7 +161,8 @@ def _received(key: str | None, data: bytes) -> Any:
 # --- and back -------------------------------------------------------------------------------------------------------------------------------
 
 
-def _sparse(indices: Any, values: Any, shape: Any, coalesced: bool) -> Any:
+def sparse(indices: Any, values: Any, shape: Any, coalesced: bool) -> Any:
+    """A tensor of parts that came from another process."""
     try:
         made = torch.sparse_coo_tensor(indices, values, shape, check_invariants=True)
     except TypeError:  # torch 1, which always checks
@@ -180,7 +181,7 @@ class _Unpacker(pickle.Unpickler):
             _, kind, shape, at = place
             made: Any = np.ndarray(shape, kind, self._raw[at:])
         elif place[0] == 's':
-            made = _sparse(*place[1:])
+            made = sparse(*place[1:])
         else:
             _, name, shape, at, grad = place
             made = self._made.get(at)  # one object that was there twice

@@ -323,8 +323,11 @@ def _built(function: str, module: Any) -> torch.nn.Module:
     if not callable(module):
         raise make(function, 'type', f'module is a {type(module).__name__}, but must be a torch.nn.Module, or a function that '
                                      'makes one')
-    # The context manager came with torch 2.0.
-    with torch.device('meta') if hasattr(torch.device, '__enter__') else contextlib.nullcontext():
+    try:
+        # The context manager came with torch 2.0.
+        with torch.device('meta') if hasattr(torch.device, '__enter__') else contextlib.nullcontext():
+            made = module()
+    except (RuntimeError, NotImplementedError):  # it looks at values, as orthogonal parametrizations do
         made = module()
     if not isinstance(made, torch.nn.Module):
         raise make(function, 'type', f'module() returned a {type(made).__name__}, but must make a torch.nn.Module')

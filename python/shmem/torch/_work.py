@@ -18,9 +18,27 @@ from_future = torch._C._distributed_c10d._create_work_from_future
 
 def finished_work(result: Any) -> Any:
     """Of an operation that is done: torch's own kind, which its C++ parts understand."""
+    if len(result) == 1 and getattr(result[0], 'dtype', None) is torch.float16:
+        # DistributedDataParallel's built-in compression asks the future for C++'s kind of list, which takes longer to make.
+        return from_future(torch._C.fork(lambda: result))
     future: Any = torch.futures.Future()
     future.set_result(result)
     return from_future(future)
+
+
+# --- what torch.profiler shows ------------------------------------------------------------------------------------------
+
+profiled: Callable[[], bool] = torch.autograd._profiler_enabled
+
+
+def begin_record(function: str) -> Any:
+    """An operation in a trace, from here on; named as torch's own back ends name theirs."""
+    record = torch.profiler.record_function(f'shmem:{function}')
+    record.__enter__()
+    return record
+
+
+# --- asynchronous operations --------------------------------------------------------------------------------------------
 
 
 _done: Any = None
@@ -37,13 +55,14 @@ def done_work() -> Any:
 class Work(dist.Work):  # type: ignore[misc]
     """An operation that a thread of the group runs. ``wait()`` raises what it raised."""
 
-    def __init__(self, function: str, call: Callable[[], None], result: Any) -> None:
+    def __init__(self, worker: Worker, function: str, call: Callable[[], None], result: Any) -> None:
         super().__init__()
         self._function, self._call, self._result = function, call, result
         self._event = threading.Event()
         self._error: BaseException | None = None
         self._future: Any = torch.futures.Future()
         self._runner = 0
+        self._worker = worker
 
     def _run(self) -> None:
         try:
@@ -60,7 +79,10 @@ class Work(dist.Work):  # type: ignore[misc]
 
     def wait(self, timeout: Any = None) -> bool:
         seconds = timeout.total_seconds() if timeout is not None else 0
-        if self._runner != threading.get_ident() and not self._event.wait(seconds if seconds > 0 else None):
+        done = self._runner == threading.get_ident()
+        if not done and self._worker.is_current():
+            self._worker.run_until(self._event)
+        if not done and not self._event.wait(seconds if seconds > 0 else None):
             raise make(f'torch.{self._function}', 'timeout', f'it was not done within {seconds:g} s, and goes on')
         if self._error is not None:
             raise self._error
@@ -187,7 +209,12 @@ class Worker:
         self._thread.start()
 
     def submit(self, function: str, call: Callable[[], None], result: Any) -> Work:
-        work = Work(function, call, result)
+        work = Work(self, function, call, result)
+        if self.is_current():
+            # What a future called, which may wait for it: done at once, right after what that future stands for. The ranks
+            # agree: where the future was done already, its function ran in the caller, before anything else was submitted.
+            work._run()
+            return work
         with self._changed:
             self.pending += 1
             self._queue.append(work)
@@ -202,10 +229,26 @@ class Worker:
                 if not self._queue:
                     return
                 work = self._queue.popleft()
-            work._run()
-            with self._changed:
-                self.pending -= 1
+            self._do(work)
             del work
+
+    def _do(self, work: Work) -> None:
+        work._run()
+        with self._changed:
+            self.pending -= 1
+
+    def is_current(self) -> bool:
+        """Whether this thread is the worker's: what waits for futures runs in it, too."""
+        return threading.current_thread() is self._thread
+
+    def run_until(self, event: threading.Event) -> None:
+        """In the worker's thread, which nobody else would do the work of meanwhile."""
+        while not event.is_set():
+            with self._changed:
+                if not self._queue:
+                    return
+                work = self._queue.popleft()
+            self._do(work)
 
     def stop(self, finish: bool) -> bool:
         """No more operations; finish: those that were submitted are done first. Whether the thread has ended."""
