@@ -28,7 +28,8 @@ import traceback
 
 SKIP = 77
 GRACE = 1.0  # seconds in which processes that were killed may still be on their way out
-CLONE_NEWNS, CLONE_NEWNET, MS_REC, MS_PRIVATE, PR_SET_CHILD_SUBREAPER = 0x20000, 0x40000000, 0x4000, 0x40000, 36
+CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWNET = 0x20000, 0x10000000, 0x40000000
+MS_REC, MS_PRIVATE, PR_SET_CHILD_SUBREAPER = 0x4000, 0x40000, 36
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -40,11 +41,28 @@ class Skip(Exception):
 # --- what is left behind ------------------------------------------------------------------------------------------
 
 
+isolated = False  # this process has sockets and a /dev/shm of its own
+
+
+def unshare():
+    """An ordinary user may have a namespace of users, and in it the others. There it stays the user that it was."""
+    if libc.unshare(CLONE_NEWNET | CLONE_NEWNS) == 0:
+        return True
+    user, group = os.geteuid(), os.getegid()
+    if user == 0 or libc.unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS) != 0:
+        return False
+    for file, text in ('setgroups', 'deny'), ('uid_map', f'{user} {user} 1'), ('gid_map', f'{group} {group} 1'):
+        pathlib.Path('/proc/self', file).write_text(text)
+    return True
+
+
 def isolate():
     """Gives this process sockets and a /dev/shm of its own, so that tests at the same time do not see each other's. What
-    ran away from its parent becomes this process's child. Without the rights for it the comparison is less exact."""
+    ran away from its parent becomes this process's child. Without the rights for it these are not compared."""
+    global isolated
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    if libc.unshare(CLONE_NEWNET) != 0 or libc.unshare(CLONE_NEWNS) != 0:
+    isolated = unshare()
+    if not isolated:
         return
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:  # 127.0.0.1, which launchers need
         fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack('16sH14x', b'lo', IFF_UP))
@@ -54,12 +72,12 @@ def isolate():
 
 def sockets():
     """Abstract sockets of jobs, by name."""
-    text = pathlib.Path('/proc/self/net/unix').read_text(errors='replace')
+    text = pathlib.Path('/proc/self/net/unix').read_text(errors='replace') if isolated else ''
     return {line.split()[-1] for line in text.splitlines() if line.split()[-1].startswith('@shmem-')}
 
 
 def shm_files():
-    return set(os.listdir('/dev/shm'))
+    return set(os.listdir('/dev/shm')) if isolated else set()
 
 
 def children():
