@@ -5,6 +5,7 @@ kernel, a C library and a shell into an initramfs, boots that in the emulator, a
 import json
 import os
 import re
+import shlex
 import stat
 import subprocess
 import sys
@@ -86,8 +87,9 @@ def find_tests():
             print(f'ok - {name} # SKIP {LEFT_OUT[name]}')
             continue
         words = (['env', *variables] if variables else []) + command
-        programs.update(value for value in (word.rpartition('=')[2] for word in words) if value.startswith('/'))
-        tests.append((name, ' '.join(map(moved, words))))
+        values = (word.rpartition('=')[2] for word in words)
+        programs.update(value for value in values if value.startswith(os.path.abspath(BUILD) + '/'))
+        tests.append((name, shlex.join(map(moved, words))))  # an argument may be empty
     return tests, programs
 
 
